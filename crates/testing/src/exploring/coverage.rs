@@ -21,6 +21,8 @@ pub type Each<'e> = dyn FnMut(&Rc<Execution>, Option<String>) -> ControlFlow<()>
 /// Steps of all runs that wait to be looked at, which also keep their recordings; but so many runs may wait in any case.
 const MOST_STEPS: usize = 1_000_000;
 const LEAST_WAITING: usize = 16;
+/// Holds are tried again after other orders until there are so many times as many runs as before: there is no end of orders in a large program.
+const AGAIN_TIMES: u64 = 3;
 /// Others make at most so many times the records of the run while a thread is held: one that waits for it in a loop makes no end of them.
 const HELD_TIMES: u64 = 2;
 /// And at least so many.
@@ -36,7 +38,8 @@ pub fn cover(executions: &mut Executions<'_>, each: &mut Each<'_>) {
         seen: FxHashSet::default(),
         tried: FxHashSet::default(),
         held: FxHashSet::default(),
-        held_with: FxHashSet::default(),
+        held_after: FxHashSet::default(),
+        most_again: 0,
         classes: FxHashSet::default(),
         waiting: Vec::new(),
         held_in: VecDeque::new(),
@@ -64,13 +67,15 @@ struct Search<'s, 'e> {
     shown: FxHashSet<Pair>,
     seen: FxHashSet<Pair>,
     tried: FxHashSet<Pair>,
-    /// Where threads were held, and with the others in which state.
+    /// Where threads were held, and after which orders.
     held: FxHashSet<(u64, u64)>,
-    held_with: FxHashSet<((u64, u64), u64)>,
+    held_after: FxHashSet<((u64, u64), u64)>,
+    /// Runs after which holds are not tried again after other orders.
+    most_again: u64,
     /// Classes of equivalent runs.
     classes: FxHashSet<u64>,
     /// Runs with holds that are still to be tried, those with none left, those of which pairs in the program's own code were reversed, too, and those
-    /// whose holds were tried again with other threads in other states.
+    /// whose holds were tried again after other orders.
     waiting: Vec<(Known, VecDeque<Hold>)>,
     held_in: VecDeque<Known>,
     again: VecDeque<Known>,
@@ -90,8 +95,13 @@ impl Search<'_, '_> {
                 self.reversals_of(&known, true)?;
                 self.again.push_back(known);
             } else if let Some(known) = self.again.pop_front() {
+                if self.most_again == 0 {
+                    self.most_again = AGAIN_TIMES * self.executions.runs;
+                }
                 for hold in self.holds_of(&known, true) {
-                    self.hold(&known, &hold)?;
+                    if self.executions.runs < self.most_again {
+                        self.hold(&known, &hold)?;
+                    }
                 }
                 self.libraries.push_back(known);
             } else if let Some(known) = self.libraries.pop_front() {
@@ -146,7 +156,7 @@ impl Search<'_, '_> {
 
     fn hold(&mut self, Known { run, .. }: &Known, hold: &Hold) -> ControlFlow<()> {
         self.held.insert(hold.places);
-        if !self.held_with.insert((hold.places, hold.state)) {
+        if !self.held_after.insert((hold.places, hold.order)) {
             return ControlFlow::Continue(());
         }
         let records = (HELD_TIMES * run.steps.len() as u64).max(HELD_LEAST);

@@ -18,8 +18,8 @@ pub struct Hold {
     pub before: usize,
     /// The place of its last step in the program's own code, and the place before which it stands: each two are tried once.
     pub places: (u64, u64),
-    /// Where the other threads stand in the program's own code, as a number: each two places are tried once more in each such state.
-    pub state: u64,
+    /// The order of conflicting steps before it, as a number: each two places are tried again after other orders.
+    pub order: u64,
     /// Whether it comes first: it stands in the program's own code or where that has just called a library, and what it did since the hold
     /// before may have been seen by others.
     pub is_first: bool,
@@ -29,6 +29,7 @@ pub struct Hold {
 pub fn holds(run: &Execution, after: usize, is_own: &[bool]) -> Vec<Hold> {
     let matters = conflicting_later(run);
     let called = calls_of_own_code(run, is_own, &matters);
+    let orders = classes(run);
     let mut last_own: FxHashMap<usize, u64> = FxHashMap::default();
     let mut was_fresh: FxHashMap<usize, bool> = FxHashMap::default();
     let mut users: FxHashMap<u64, Two> = FxHashMap::default();
@@ -44,9 +45,7 @@ pub fn holds(run: &Execution, after: usize, is_own: &[bool]) -> Vec<Hold> {
                 if before >= after {
                     let places = (last_own.get(&step.thread).copied().unwrap_or(0), step.place);
                     let is_first = called[before] && !goes_on_filling;
-                    let others = last_own.iter().filter(|(thread, _)| **thread != step.thread);
-                    let state = others.fold(0, |state: u64, other| state.wrapping_add(hash(other)));
-                    found.push(Hold { thread: step.thread, before, places, state, is_first });
+                    found.push(Hold { thread: step.thread, before, places, order: orders[before], is_first });
                 }
             }
         }
@@ -59,17 +58,25 @@ pub fn holds(run: &Execution, after: usize, is_own: &[bool]) -> Vec<Hold> {
 
 /// The order of conflicting steps of an execution, as a number: equal for equivalent executions.
 pub fn class(run: &Execution) -> u64 {
+    classes(run).last().copied().unwrap_or(0)
+}
+
+/// The same before each step, and at the end.
+fn classes(run: &Execution) -> Vec<u64> {
     // Of each object, its last change, and the uses since then.
     let mut objects: FxHashMap<u64, (u64, u64)> = FxHashMap::default();
-    let mut class: u64 = 0;
+    let mut classes: Vec<u64> = vec![0];
     for step in &run.steps {
-        let Some((object, changes)) = concerns(step) else { continue };
-        let (last, uses) = objects.entry(object).or_default();
-        let own = hash((step.thread, step.at, step.place, *last, if changes { *uses } else { 0 }));
-        class = class.wrapping_add(own);
-        (*last, *uses) = if changes { (own, 0) } else { (*last, uses.wrapping_add(own)) };
+        let mut class = *classes.last().unwrap_or(&0);
+        if let Some((object, changes)) = concerns(step) {
+            let (last, uses) = objects.entry(object).or_default();
+            let own = hash((step.thread, step.at, step.place, *last, if changes { *uses } else { 0 }));
+            class = class.wrapping_add(own);
+            (*last, *uses) = if changes { (own, 0) } else { (*last, uses.wrapping_add(own)) };
+        }
+        classes.push(class);
     }
-    class
+    classes
 }
 
 fn hash(value: impl Hash) -> u64 {
