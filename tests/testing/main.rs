@@ -362,6 +362,14 @@ fn a_pair_of_accesses_in_the_other_order() {
     assert!(explored["reversing_runs"].as_u64() < Some(20), "{report:#}");
 }
 
+/// A run at its time limit is told, but is no failure where no replay comes to its limit.
+#[test]
+fn a_run_that_is_slow_once_does_not_hang() {
+    let run = test(&built_with("hangs-once.c", ""), "--run-limit 1 --jobs 1");
+    assert_eq!(run.status, Some(3), "{}{}", run.out, run.err);
+    assert!(run.out.contains("nothing failed") && run.out.contains("its replays came to their ends"), "{}", run.out);
+}
+
 /// All that one thread does has to come between two reads of another one. Each order of two places alone is harmless, or needs another one first.
 #[test]
 fn a_whole_operation_comes_between_two_calls() {

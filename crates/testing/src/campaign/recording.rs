@@ -18,6 +18,8 @@ const WIDE: u64 = 20;
 const LONG_NATIVE: Duration = Duration::from_secs(10);
 /// Recording takes one part in so many of all time in a round; what is left of the round comes later.
 const PART_OF_ROUND: u32 = 16;
+/// What is told where a run without recording failed.
+pub(super) const FAILS_UNRECORDED: &str = "the program also failed without recording";
 /// Threads of a run that does not end whose places are told.
 const MOST_TOLD: usize = 4;
 /// Triples of a recorded run that failed which are tried at most.
@@ -310,7 +312,7 @@ impl Campaign<'_> {
             self.runner.learn_unrecorded(slowest);
         }
         if failed > 0 {
-            self.note("the program also failed without recording".to_string());
+            self.note(FAILS_UNRECORDED.to_string());
         }
         Ok(())
     }

@@ -1,0 +1,28 @@
+/* One run comes to its time limit, and no other one: what a slow machine does to a loop that asks again and again. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Runs without recording come first. */
+enum { SLOW_RUN = 30 };
+
+static volatile int answer;
+
+static void *ask(void *arg) {
+    int file = open("runs", O_CREAT | O_RDWR | O_APPEND, 0600);
+    if (write(file, "x", 1) != 1)
+        abort();
+    answer = lseek(file, 0, SEEK_END) != SLOW_RUN;
+    while (!answer)
+        sched_yield();
+    return arg;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, ask, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
