@@ -93,15 +93,17 @@ impl<'a> Repairer<'a> {
                 ways.push(attempt);
             }
         }
-        let (mut useless, until) = (None, Instant::now() + share);
+        let (mut useless, mut by_lock, until) = (None, None, Instant::now() + share);
         for way in ways.into_iter().take(MOST_WAYS) {
             match self.repair_of(way, &find.attempts, until.saturating_duration_since(Instant::now()))? {
                 Some((found, Use::Helps)) => return Ok(found),
+                // Kept whole, the code does not keep others from being interrupted by it, as the lock does that they hold.
+                Some((found, Use::NeedsLock)) => by_lock = by_lock.or(Some(found)),
                 Some((found, Use::None)) => useless = useless.or(Some(found)),
                 None => {}
             }
         }
-        Ok(useless.unwrap_or_else(|| FoundRepair::none("a limit was reached")))
+        Ok(by_lock.or(useless).unwrap_or_else(|| FoundRepair::none("a limit was reached")))
     }
 
     /// The repair of a whole block, of several variables.
@@ -191,14 +193,20 @@ impl<'a> Repairer<'a> {
         let seeker = Seeker::new(subject, &targets, &self.settings.stop, Some(left), Some(&runs));
         let (found, _) = seeker.repairs(1)?;
         let Some(repair) = found.first() else { return Ok(None) };
-        let is_useless = repair.runs.is_some_and(RepairRuns::is_useless);
-        Ok(Some((shown(subject, repair)?, if is_useless { Use::None } else { Use::Helps })))
+        let usefulness = match repair.runs.is_some_and(RepairRuns::is_useless) {
+            true if repair.is_by_known_lock() => Use::NeedsLock,
+            true => Use::None,
+            false => Use::Helps,
+        };
+        Ok(Some((shown(subject, repair)?, usefulness)))
     }
 }
 
 /// Whether a repair keeps the program from failing, as far as its runs say.
 enum Use {
     Helps,
+    /// Not by itself, but a lock that all others hold is proved to do.
+    NeedsLock,
     None,
 }
 

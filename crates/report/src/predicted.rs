@@ -152,6 +152,12 @@ impl<'p> From<&'p ProposedPatch> for ProposedPatchJson<'p> {
 }
 
 impl PredictedRepair {
+    /// Whether the code should hold a lock that all other accesses hold already, which is proved to rule out what it is for.
+    pub fn is_by_known_lock(&self) -> bool {
+        let best = self.locks.first();
+        best.is_some_and(|choice| choice.lock.is_some() && choice.proof == Proof::Proved && choice.circle.is_empty())
+    }
+
     /// Whether a run came to what it is for.
     pub fn came_about(&self) -> bool {
         self.runs.is_some_and(|runs| runs.failed_before + runs.shown_before > 0)
@@ -346,12 +352,12 @@ fn write_repair(
         Some(_) if repair.never_came_about() => {
             writeln!(out, "   on the program: no run along this schedule came to it, so that it may be impossible")
         }
-        Some(runs) => writeln!(out, "{}", wrapped(&runs_line(runs), "      ")),
+        Some(runs) => writeln!(out, "{}", wrapped(&runs_line(runs, repair.is_by_known_lock()), "      ")),
         None => Ok(()),
     }
 }
 
-fn runs_line(runs: RepairRuns) -> String {
+fn runs_line(runs: RepairRuns, is_by_known_lock: bool) -> String {
     let RepairRuns { runs_before, failed_before, shown_before, failed, passed, left, shown } = runs;
     let all = failed + passed + left;
     if all == 0 || runs_before == 0 {
@@ -361,7 +367,11 @@ fn runs_line(runs: RepairRuns) -> String {
         0 => String::new(),
         left => format!("; {left} times it passed, but left the schedule before the section had ended"),
     };
-    let verdict = if runs.is_useless() { ": this alone does not mend it" } else { "" };
+    let verdict = match runs.is_useless() {
+        true if is_by_known_lock => ": without the lock this does not mend it",
+        true => ": this alone does not mend it",
+        false => "",
+    };
     format!(
         "   on the program: along this schedule it failed {failed_before} of {runs_before} times, with the section kept \
          whole {failed} of {all}{verdict}; the violation happened {shown_before} and {shown} times{astray}"
