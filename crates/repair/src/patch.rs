@@ -141,7 +141,13 @@ fn by_lock(locked: &Locked<'_>, stretches: &[Whole], code: (usize, usize)) -> Re
     let (from, to) = source.statements(from, to)?;
     let mut edits = Vec::new();
     for line in &lines {
-        if source.lock_call(*line).is_none() || source.depth(*line) != source.depth(from) {
+        if source.lock_call(*line).is_some() && source.depth(*line) != source.depth(from) {
+            return no(format!(
+                "line {}: {name} is taken or given back in another block than the one in which the code begins",
+                line + 1
+            ));
+        }
+        if source.lock_call(*line).is_none() {
             return no(format!(
                 "line {}: expected a statement that takes or gives back {name} and nothing else",
                 line + 1
