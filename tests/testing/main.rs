@@ -7,12 +7,13 @@ mod support;
 
 mod cargo;
 mod exploring;
+mod repairs;
 mod resume;
 #[path = "../litmus/synchronised.rs"]
 mod synchronised;
 mod used_after_free;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -236,42 +237,6 @@ fn a_block_off_the_path_leads_to_the_failure() {
         .map(|file| run(&format!("replay {file} -- ./program")).out)
         .collect();
     assert!(replays.iter().any(|out| out.contains("failed: the program was ended by SIGABRT")), "{replays:#?}");
-}
-
-#[test]
-fn a_repair_is_named_and_tried() {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/programs");
-    let report = report(&built(&examples.join("bank/bank.c")), "--repair");
-    let repair = &report["tests"][0]["finds"][0]["repair"];
-    assert_eq!(repair["sections"][0]["lines"][0]["file"], "bank.c", "{report:#}");
-    assert_eq!(repair["runs"]["failed"], 0, "{report:#}");
-    assert!(repair["runs"]["failed_before"].as_u64() > Some(0), "{report:#}");
-}
-
-/// Kept whole by the controller, neither thread's code keeps the program from failing. The lock of the other thread does, where it was forgotten.
-#[test]
-fn the_repair_of_a_forgotten_lock_is_that_lock() {
-    let workshop = built(&source("forgotten-lock.c"));
-    let report = report(&workshop, "--repair --patch lock.diff");
-    let repair = &report["tests"][0]["finds"][0]["repair"];
-    assert_eq!(
-        repair["sections"][0]["lines"][0],
-        json!({ "file": "forgotten-lock.c", "first": 16, "last": 17 }),
-        "{report:#}"
-    );
-    assert_eq!(
-        (&repair["locks"][0]["lock"], &repair["locks"][0]["proof"]),
-        (&json!("lock"), &json!("proved")),
-        "{report:#}"
-    );
-    let added =
-        |diff: String| diff.lines().filter(|line| line.starts_with('+')).map(str::to_string).collect::<Vec<_>>();
-    let diff = std::fs::read_to_string(workshop.path("lock.diff")).expect("a proposal");
-    assert_eq!(
-        added(diff)[1..],
-        ["+    pthread_mutex_lock(&lock);", "+    pthread_mutex_unlock(&lock);"],
-        "{report:#}"
-    );
 }
 
 /// A recorded run fails by itself. What is kept of it has no trace yet: `why` makes it.

@@ -14,7 +14,7 @@ pub struct Started {
 }
 
 impl Started {
-    /// Nobody else may wait for it.
+    /// Takes over a process of ours. No other code may wait for that process.
     pub fn new(process: Pid) -> Started {
         Started { process, ended: None }
     }

@@ -154,8 +154,7 @@ impl<'p> From<&'p ProposedPatch> for ProposedPatchJson<'p> {
 impl PredictedRepair {
     /// Whether the code should hold a lock that all other accesses hold already, which is proved to rule out what it is for.
     pub fn is_by_known_lock(&self) -> bool {
-        let best = self.locks.first();
-        best.is_some_and(|choice| choice.lock.is_some() && choice.proof == Proof::Proved && choice.circle.is_empty())
+        self.is_proved() && self.best().is_some_and(|choice| choice.lock.is_some() && choice.circle.is_empty())
     }
 
     /// Whether a run came to what it is for.

@@ -1,7 +1,7 @@
 //! Holds one thread after the schedule of a run that explores, so that all others go on as far as they can.
 //!
-//! The line `then` of the schedule asks for it, with `hold <path> <records>` at its end. The thread goes on once no other one is ready and none
-//! comes out of the kernel soon, or once the others have made so many records: one of them may wait for it in a loop.
+//! The line `then` of the schedule asks for it, with `hold <path> <records>` at its end. The thread goes on once no other thread is ready and none
+//! comes out of the kernel soon. It also goes on once the others have made so many records, since one of them may wait for it in a loop.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};

@@ -1,0 +1,41 @@
+//! Repairs of what a test has found: the code and the lock that it names.
+
+use super::{built, report, source};
+use serde_json::json;
+use std::path::Path;
+
+#[test]
+fn a_repair_is_named_and_tried() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/programs");
+    let report = report(&built(&examples.join("bank/bank.c")), "--repair");
+    let repair = &report["tests"][0]["finds"][0]["repair"];
+    assert_eq!(repair["sections"][0]["lines"][0]["file"], "bank.c", "{report:#}");
+    assert_eq!(repair["runs"]["failed"], 0, "{report:#}");
+    assert!(repair["runs"]["failed_before"].as_u64() > Some(0), "{report:#}");
+}
+
+/// Kept whole by the controller, neither thread's code keeps the program from failing. The lock of the other thread does, where it was forgotten.
+#[test]
+fn the_repair_of_a_forgotten_lock_is_that_lock() {
+    let workshop = built(&source("forgotten-lock.c"));
+    let report = report(&workshop, "--repair --patch lock.diff");
+    let repair = &report["tests"][0]["finds"][0]["repair"];
+    assert_eq!(
+        repair["sections"][0]["lines"][0],
+        json!({ "file": "forgotten-lock.c", "first": 16, "last": 17 }),
+        "{report:#}"
+    );
+    assert_eq!(
+        (&repair["locks"][0]["lock"], &repair["locks"][0]["proof"]),
+        (&json!("lock"), &json!("proved")),
+        "{report:#}"
+    );
+    let added =
+        |diff: String| diff.lines().filter(|line| line.starts_with('+')).map(str::to_string).collect::<Vec<_>>();
+    let diff = std::fs::read_to_string(workshop.path("lock.diff")).expect("a proposal");
+    assert_eq!(
+        added(diff)[1..],
+        ["+    pthread_mutex_lock(&lock);", "+    pthread_mutex_unlock(&lock);"],
+        "{report:#}"
+    );
+}
