@@ -25,21 +25,30 @@ pub fn proposed(subject: Subject<'_>, repair: &PredictedRepair) -> ProposedPatch
     let of_section =
         |section: &Section| stretches_of(subject.trace, Some(subject.options.atomic), &vec![section.clone()]);
     let stretches: Vec<Vec<Whole>> = repair.sections.iter().map(of_section).collect();
+    let var = repair.target.classes.first().and_then(|triple| subject.trace.event(triple.first).op.var());
+    let name = name_in_diff(Path::new(file));
+    let with = |lock: PatchLock<'_>| {
+        patch(subject.trace, (&repair.sections, &stretches), lock, (&name, &text)).map_err(|why| why.to_string())
+    };
     let would_do =
         |choice: &&LockChoice| matches!(choice.proof, Proof::Proved | Proof::ForbidsRun) && choice.circle.is_empty();
-    let choice = repair.locks.iter().find(would_do);
-    let var = repair.target.classes.first().and_then(|triple| subject.trace.event(triple.first).op.var());
-    let lock = match (choice.map(|choice| (choice.lock, &choice.elsewhere)), var) {
-        (Some((Some(lock), _)), _) => PatchLock::Existing(lock),
-        // What is off the path may never come about: a new lock for it has to be worth it.
-        (Some((None, _)), _) if repair.target.off_path && !repair.came_about() => {
-            return Err("what it is for is off the path, and no run came to it".to_string());
+    let mut refused = None;
+    for choice in repair.locks.iter().filter(would_do) {
+        let proposed = match (choice.lock, var) {
+            (Some(lock), _) => with(PatchLock::Existing(lock)),
+            // What is off the path may never come about: a new lock for it has to be worth it.
+            (None, _) if repair.target.off_path && !repair.came_about() => {
+                Err("what it is for is off the path, and no run came to it".to_string())
+            }
+            (None, Some(var)) => with(PatchLock::New(NewLock { var, elsewhere: &choice.elsewhere })),
+            (None, None) => with(PatchLock::None),
+        };
+        match proposed {
+            Ok(patch) => return Ok(patch),
+            Err(why) => refused = refused.or(Some(why)),
         }
-        (Some((None, elsewhere)), Some(var)) => PatchLock::New(NewLock { var, elsewhere }),
-        _ => PatchLock::None,
-    };
-    let name = name_in_diff(Path::new(file));
-    patch(subject.trace, (&repair.sections, &stretches), lock, (&name, &text)).map_err(|why| why.to_string())
+    }
+    refused.map_or_else(|| with(PatchLock::None), Err)
 }
 
 /// A file as diffs name it: from the current folder, where it lies below; else from the root.

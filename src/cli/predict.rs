@@ -300,7 +300,8 @@ fn repairs(
 ) -> anyhow::Result<(Vec<PredictedRepair>, NotRepaired)> {
     let targets = targets.all(subject);
     let left = args.limits.time_limit.map(|limit| limit.saturating_sub(since_start()));
-    Seeker::new(subject, &targets, stop, left, runs).only_proved(!args.off_path).repairs(args.most_repairs)
+    let seeker = Seeker::new(subject, &targets, stop, left, runs);
+    seeker.only_proved(!args.off_path).for_patch(args.patch.is_some()).repairs(args.most_repairs)
 }
 
 /// What the exit code says.

@@ -6,9 +6,12 @@ use foretrace::candidates::{AccessLocation, Class};
 use foretrace::options::Options;
 use foretrace::recorder::Between;
 use foretrace::remaining::{Remaining, remaining};
-use foretrace::report::{LockChoice, NotRepaired, PredictedRepair, Proof, RepairRuns, RepairTarget, Subject};
+use foretrace::report::{
+    EnforcedBy, LockChoice, NotRepaired, PredictedRepair, Proof, RepairRuns, RepairTarget, Subject,
+};
 use foretrace_repair::{
     Downs, Guard, Guarded, NoGuard, Others, Repair, Sections, Whole, circle, excludes, guarded, kept_whole, others,
+    with_lock,
 };
 use foretrace_trace::{EventId, Observed, Op, SyncId, Trace, Triple, VarId};
 use std::collections::BTreeSet;
@@ -27,6 +30,7 @@ pub struct Seeker<'s> {
     deadline: Option<Instant>,
     runs: Option<&'s Runs<'s>>,
     only_proved: bool,
+    for_patch: bool,
 }
 
 /// What runs of the program are made.
@@ -50,13 +54,20 @@ impl<'s> Seeker<'s> {
     ) -> Seeker<'s> {
         let sections = Sections::new(subject.trace, Some(subject.options.atomic));
         let deadline = left.map(|left| Instant::now() + left);
-        Seeker { subject, sections, targets, stop, deadline, runs, only_proved: false }
+        Seeker { subject, sections, targets, stop, deadline, runs, only_proved: false, for_patch: false }
     }
 
     /// Leaves out what is off the path, unless the program fails along its schedule.
     #[must_use]
     pub fn only_proved(mut self, only_proved: bool) -> Seeker<'s> {
         self.only_proved = only_proved;
+        self
+    }
+
+    /// Looks at a new lock even where one of the program would do: of the two, a patch may be able to take only the new one.
+    #[must_use]
+    pub fn for_patch(mut self, for_patch: bool) -> Seeker<'s> {
+        self.for_patch = for_patch;
         self
     }
 
@@ -85,7 +96,7 @@ impl<'s> Seeker<'s> {
             }
             let locks = self.locks(target, &sections)?;
             let runs = match (self.runs, before) {
-                (Some(runs), Some(before)) => Some(self.run_whole(runs, before, target, &sections)?),
+                (Some(runs), Some(before)) => Some(self.run_enforced(runs, before, target, (&sections, &locks))?),
                 _ => None,
             };
             all.push(PredictedRepair { target: target.clone(), sections, locks, runs, patch: None });
@@ -101,34 +112,58 @@ impl<'s> Seeker<'s> {
         }
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let half = left.map(|left| Instant::now() + left / 2); // the other half is for the runs that are compared
-        self.run_along(runs, target, (&[], half)).map(Some)
+        self.run_along(runs, target, (&self.whole(runs, target, &[])?, half)).map(Some)
     }
 
-    /// Runs it along the schedule with the sections kept whole.
-    fn run_whole(
+    /// Runs it along the schedule with the sections enforced.
+    fn run_enforced(
         &self,
         runs: &Runs<'_>,
         before: Endings,
         target: &RepairTarget,
-        sections: &Repair,
+        (sections, locks): (&Repair, &[LockChoice]),
     ) -> anyhow::Result<RepairRuns> {
         let stretches = self.sections.stretches(sections);
-        let after = self.run_along(runs, target, (&stretches, self.deadline))?;
+        let (order, by) = match self.locked(target, locks, &stretches)? {
+            Some(order) => (order, EnforcedBy::Lock),
+            None => (self.whole(runs, target, &stretches)?, EnforcedBy::Turn),
+        };
+        let after = self.run_along(runs, target, (&order, self.deadline))?;
         let (runs_before, failed_before, shown_before) = (before.made(), before.failed, before.came_between);
         let Endings { passed, left, failed, came_between: shown } = after;
-        Ok(RepairRuns { runs_before, failed_before, shown_before, failed, passed, left, shown })
+        Ok(RepairRuns { runs_before, failed_before, shown_before, by, failed, passed, left, shown })
+    }
+
+    /// The target's schedule with a lock of the program that is proved to do, held by the sections; nothing where there is none.
+    fn locked(
+        &self,
+        target: &RepairTarget,
+        locks: &[LockChoice],
+        stretches: &[Whole],
+    ) -> anyhow::Result<Option<Vec<EventId>>> {
+        let trace = self.subject.trace;
+        let best = locks.first().filter(|choice| choice.is_proved_and_safe());
+        let Some(lock) = best.and_then(|choice| choice.lock) else { return Ok(None) };
+        match guarded(trace, Guard { lock: Some(lock), stretches, vars: &[] }) {
+            Ok(made) => Ok(Some(with_lock(trace, &made, &target.schedule)?)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The target's schedule with stretches kept whole.
+    fn whole(&self, runs: &Runs<'_>, target: &RepairTarget, stretches: &[Whole]) -> anyhow::Result<Vec<EventId>> {
+        Ok(kept_whole(self.subject.trace, runs.observed, &target.schedule, stretches)?)
     }
 
     fn run_along(
         &self,
         runs: &Runs<'_>,
         target: &RepairTarget,
-        (stretches, deadline): (&[Whole], Option<Instant>),
+        (order, deadline): (&[EventId], Option<Instant>),
     ) -> anyhow::Result<Endings> {
         let (trace, triple) = (self.subject.trace, target.classes[0]);
         let go_on = || !self.stop.load(Ordering::Relaxed) && deadline.is_none_or(|deadline| Instant::now() < deadline);
-        let order = kept_whole(trace, runs.observed, &target.schedule, stretches)?;
-        let mut plan = runs.enforced.plan(trace, &order, Some(triple.second))?;
+        let mut plan = runs.enforced.plan(trace, order, Some(triple.second))?;
         plan.watched = between(trace, triple);
         runs.enforced.runs(&plan, runs.times, &go_on)
     }
@@ -151,12 +186,14 @@ impl<'s> Seeker<'s> {
         for lock in locks.into_iter().take(MOST_LOCKS) {
             all.push(self.choice(target, Guard { lock: Some(lock), stretches: &stretches, vars: &[] }, &[])?);
         }
-        let would_do = |choice: &LockChoice| choice.proof == Proof::Proved && choice.circle.is_empty();
-        if all.iter().any(would_do) {
-            all.retain(would_do);
-            return Ok(all);
+        if all.iter().any(LockChoice::is_proved_and_safe) {
+            all.retain(LockChoice::is_proved_and_safe);
+            if !self.for_patch {
+                return Ok(all);
+            }
         }
-        all.push(self.choice(target, Guard { lock: None, stretches: &stretches, vars: &vars }, &outside)?);
+        let lines = self.sections.with_calls_at_ends(&stretches);
+        all.push(self.choice(target, Guard { lock: None, stretches: &lines, vars: &vars }, &outside)?);
         all.sort_by_key(|choice| (choice.proof != Proof::Proved, !choice.circle.is_empty(), choice.lock.is_none()));
         Ok(all)
     }

@@ -7,7 +7,7 @@ use super::choices::{Choice, FORMATS, Format, one_of, seconds};
 use super::outcome::{Outcome, say, since_start};
 use super::patched::write_first;
 use super::progress::Spinner;
-use super::test_repair::{FoundRepair, Repairer};
+use super::test_repair::Repairer;
 use super::tested::{Tested, junit, write_again, write_again_json, write_json, write_text};
 use anyhow::{Context, bail};
 use foretrace::recorder::{Program, Variables};
@@ -296,7 +296,10 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
             tested => tested.map(|(report, state)| (report, Some(state)))?,
         };
         let repairs = match args.repair {
-            true => Repairer::new(&settings, &report, &args.atomic, &work.place("repairs")).repairs(until),
+            true => {
+                let asked = (&args.atomic, args.patch.is_some());
+                Repairer::new(&settings, &report, asked, &work.place("repairs")).repairs(until)
+            }
             false => Vec::new(),
         };
         if !report.finds.is_empty() {
@@ -315,9 +318,6 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
     drop(spinner);
     if tested.is_empty() {
         bail!("found no test to run");
-    }
-    if args.patch.is_some() {
-        tested.iter_mut().flat_map(|tested| &mut tested.repairs).for_each(FoundRepair::show_patch);
     }
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     match args.format {

@@ -34,18 +34,11 @@ pub struct FoundRepair {
     pub lines: Vec<String>,
     /// For programs.
     pub json: Value,
-    /// The repair as a change of the source, where one was found.
+    /// The repair as a change of the source, where that is asked for.
     pub patch: Option<ProposedPatch>,
 }
 
 impl FoundRepair {
-    /// Puts the change of the source into the report for programs.
-    pub fn show_patch(&mut self) {
-        if let Some(proposed) = &self.patch {
-            self.json["patch"] = json!(ProposedPatchJson::from(proposed));
-        }
-    }
-
     /// Nothing was sought, or found.
     fn none(why: &str) -> FoundRepair {
         FoundRepair {
@@ -62,12 +55,19 @@ pub struct Repairer<'a> {
     report: &'a Report,
     atomic: &'a AtomicArgs,
     trials: Trials<'a>,
+    for_patch: bool,
 }
 
 impl<'a> Repairer<'a> {
-    /// For a report whose schedules still lie where the test made them; `work` is a folder for the runs.
-    pub fn new(settings: &'a Settings, report: &'a Report, atomic: &'a AtomicArgs, work: &'a Path) -> Repairer<'a> {
-        Repairer { settings, report, atomic, trials: Trials::new(settings, &report.baseline, work) }
+    /// For a report whose schedules still lie where the test made them; `work` is a folder for the runs. `for_patch` asks for each repair as a
+    /// change of the source, too.
+    pub fn new(
+        settings: &'a Settings,
+        report: &'a Report,
+        (atomic, for_patch): (&'a AtomicArgs, bool),
+        work: &'a Path,
+    ) -> Repairer<'a> {
+        Repairer { settings, report, atomic, trials: Trials::new(settings, &report.baseline, work), for_patch }
     }
 
     /// The repair of each failure, in their order, each within its share of the time that is left.
@@ -81,7 +81,8 @@ impl<'a> Repairer<'a> {
         finds.iter().enumerate().map(of_find).collect()
     }
 
-    /// The repair of the best way to a failure; of another way, where that one does not help the program.
+    /// The repair of the best way to a failure; of another way, where that one does not help the program, or needs a new lock and the other
+    /// one does not.
     fn repair(&self, find: &Find, share: Duration) -> anyhow::Result<FoundRepair> {
         let Some(best) = find.attempts.first() else { return self.needed(find, share) };
         if best.cycle.is_some() {
@@ -93,17 +94,17 @@ impl<'a> Repairer<'a> {
                 ways.push(attempt);
             }
         }
-        let (mut useless, mut by_lock, until) = (None, None, Instant::now() + share);
+        let (mut by_new_lock, mut useless, until) = (None, None, Instant::now() + share);
         for way in ways.into_iter().take(MOST_WAYS) {
             match self.repair_of(way, &find.attempts, until.saturating_duration_since(Instant::now()))? {
-                Some((found, Use::Helps)) => return Ok(found),
-                // Kept whole, the code does not keep others from being interrupted by it, as the lock does that they hold.
-                Some((found, Use::NeedsLock)) => by_lock = by_lock.or(Some(found)),
+                Some((found, Use::HelpsByKnownLock)) => return Ok(found),
+                // The other code may have forgotten the lock that this one has.
+                Some((found, Use::Helps)) => by_new_lock = by_new_lock.or(Some(found)),
                 Some((found, Use::None)) => useless = useless.or(Some(found)),
                 None => {}
             }
         }
-        Ok(by_lock.or(useless).unwrap_or_else(|| FoundRepair::none("a limit was reached")))
+        Ok(by_new_lock.or(useless).unwrap_or_else(|| FoundRepair::none("a limit was reached")))
     }
 
     /// The repair of a whole block, of several variables.
@@ -128,7 +129,7 @@ impl<'a> Repairer<'a> {
         let runs = block.tried(&repair, &enforced, self.settings.replays, &go_on)?;
         let path: Vec<EventId> = witness.path.iter().map(|step| step.event).collect();
         let json = json!({ "sections": repair, "path": path, "runs": runs });
-        shown_sections(&asked.trace, &repair, runs, (json, "a whole block is violated: no lock was sought"))
+        self.shown_sections(&asked.trace, &repair, runs, (json, "a whole block is violated: no lock was sought"))
     }
 
     /// The repair of a recorded run that failed by itself: of those that its own trace needs the first that helps the program.
@@ -159,7 +160,7 @@ impl<'a> Repairer<'a> {
         for ranked in found.ranked.iter().take(MOST_WAYS) {
             let endings = tries.tried(failed, ranked)?.map(|tried| tried.endings);
             let runs = endings.map(|Endings { failed, passed, left, .. }| NeededRuns { failed, passed, left });
-            let shown = shown_needed(&asked.trace, &ranked.repair, runs)?;
+            let shown = self.shown_needed(&asked.trace, &ranked.repair, runs)?;
             if runs.is_some_and(|runs| runs.failed == 0 && runs.passed > 0) {
                 return Ok(shown);
             }
@@ -191,23 +192,62 @@ impl<'a> Repairer<'a> {
             observed: &asked.observed,
         };
         let seeker = Seeker::new(subject, &targets, &self.settings.stop, Some(left), Some(&runs));
-        let (found, _) = seeker.repairs(1)?;
+        let (found, _) = seeker.for_patch(self.for_patch).repairs(1)?;
         let Some(repair) = found.first() else { return Ok(None) };
+        let is_known = repair.best().is_some_and(|choice| choice.lock.is_some() && choice.is_proved_and_safe());
         let usefulness = match repair.runs.is_some_and(RepairRuns::is_useless) {
-            true if repair.is_by_known_lock() => Use::NeedsLock,
             true => Use::None,
+            false if is_known => Use::HelpsByKnownLock,
             false => Use::Helps,
         };
-        Ok(Some((shown(subject, repair)?, usefulness)))
+        Ok(Some((self.shown(subject, repair)?, usefulness)))
+    }
+
+    fn shown_needed(&self, trace: &Trace, repair: &Repair, runs: Option<NeededRuns>) -> anyhow::Result<FoundRepair> {
+        let json = json!({ "sections": repair, "observed": true, "runs": runs });
+        self.shown_sections(trace, repair, runs, (json, "the run failed by itself: no lock was sought"))
+    }
+
+    /// Sections without a lock, with what is said to programs, and why there is no patch.
+    fn shown_sections(
+        &self,
+        trace: &Trace,
+        repair: &Repair,
+        runs: Option<NeededRuns>,
+        (mut json, why): (Value, &str),
+    ) -> anyhow::Result<FoundRepair> {
+        let mut text = Vec::new();
+        write_needed(trace, repair, runs, &mut text)?;
+        let lines = String::from_utf8(text)?.lines().map(str::to_string).collect();
+        let patch = self.for_patch.then(|| Err(why.to_string()));
+        show_patch(&mut json, patch.as_ref());
+        Ok(FoundRepair { lines, json, patch })
+    }
+
+    fn shown(&self, subject: Subject<'_>, repair: &PredictedRepair) -> anyhow::Result<FoundRepair> {
+        let mut text = Vec::new();
+        write_predicted_one(subject, repair, &mut text)?;
+        let lines = String::from_utf8(text)?.lines().map(str::to_string).collect();
+        let mut json: Value = serde_json::from_str(&predicted_json(subject, std::slice::from_ref(repair))?)?;
+        let (mut json, patch) = (json[0].take(), self.for_patch.then(|| proposed(subject, repair)));
+        show_patch(&mut json, patch.as_ref());
+        Ok(FoundRepair { lines, json, patch })
     }
 }
 
 /// Whether a repair keeps the program from failing, as far as its runs say.
 enum Use {
+    /// By a lock that all other accesses hold.
+    HelpsByKnownLock,
     Helps,
-    /// Not by itself, but a lock that all others hold is proved to do.
-    NeedsLock,
     None,
+}
+
+/// Puts a change of the source into a report for programs.
+fn show_patch(json: &mut Value, patch: Option<&ProposedPatch>) {
+    if let Some(proposed) = patch {
+        json["patch"] = json!(ProposedPatchJson::from(proposed));
+    }
 }
 
 /// Whether two ways are in the same recording, variable and function, and known alike.
@@ -230,30 +270,4 @@ fn target(best: &Attempt, attempts: &[Attempt]) -> Result<RepairTarget, TestErro
     }
     let schedule = witness.schedule.iter().map(|step| step.event).collect();
     Ok(RepairTarget { classes, off_path: is_open(best.kind), schedule })
-}
-
-fn shown_needed(trace: &Trace, repair: &Repair, runs: Option<NeededRuns>) -> anyhow::Result<FoundRepair> {
-    let json = json!({ "sections": repair, "observed": true, "runs": runs });
-    shown_sections(trace, repair, runs, (json, "the run failed by itself: no lock was sought"))
-}
-
-/// Sections without a lock, with what is said to programs, and why there is no patch.
-fn shown_sections(
-    trace: &Trace,
-    repair: &Repair,
-    runs: Option<NeededRuns>,
-    (json, why): (Value, &str),
-) -> anyhow::Result<FoundRepair> {
-    let mut text = Vec::new();
-    write_needed(trace, repair, runs, &mut text)?;
-    let lines = String::from_utf8(text)?.lines().map(str::to_string).collect();
-    Ok(FoundRepair { lines, json, patch: Some(Err(why.to_string())) })
-}
-
-fn shown(subject: Subject<'_>, repair: &PredictedRepair) -> anyhow::Result<FoundRepair> {
-    let mut text = Vec::new();
-    write_predicted_one(subject, repair, &mut text)?;
-    let lines = String::from_utf8(text)?.lines().map(str::to_string).collect();
-    let json: Value = serde_json::from_str(&predicted_json(subject, std::slice::from_ref(repair))?)?;
-    Ok(FoundRepair { lines, json: json[0].clone(), patch: Some(proposed(subject, repair)) })
 }

@@ -186,6 +186,103 @@ fn building(name: &str) -> &'static str {
     }
 }
 
+const CHECK_IN_CXX: &str = "\
+#include <mutex>
+#include <thread>
+
+struct Shop {
+    std::mutex mutex_;
+    int stock = 7;
+    int sell() {
+        int left;
+        {
+            std::lock_guard<std::mutex> guard(mutex_);
+            left = stock;
+        }
+        if (left == 0)
+            return 0;
+        std::lock_guard<std::mutex> guard(mutex_);
+        stock = left - 1;
+        return left;
+    }
+};
+
+int main() {
+    Shop shop;
+    std::thread other([&shop] { shop.sell(); });
+    shop.sell();
+    other.join();
+    return shop.stock == 5 ? 0 : 1;
+}
+";
+
+const CHECK_IN_RUST: &str = "\
+use std::sync::{Arc, Mutex};
+
+fn sell(stock: &Mutex<i64>) -> bool {
+    let left = *stock.lock().unwrap();
+    if left == 0 {
+        return false;
+    }
+    *stock.lock().unwrap() = left - 1; // sold
+    true
+}
+
+fn main() {
+    let stock = Arc::new(Mutex::new(7));
+    let other = Arc::clone(&stock);
+    let seller = std::thread::spawn(move || sell(&other));
+    sell(&stock);
+    seller.join().unwrap();
+    assert_eq!(*stock.lock().unwrap(), 5);
+}
+";
+
+const UPDATE_IN_RUST: &str = "\
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static NEXT: AtomicU32 = AtomicU32::new(1);
+
+fn next_number() -> u32 {
+    let number = NEXT.load(Ordering::Acquire);
+    NEXT.store(number + 1, Ordering::Release);
+    number
+}
+
+fn main() {
+    let other = std::thread::spawn(next_number);
+    let own = next_number();
+    assert_ne!(other.join().unwrap(), own);
+}
+";
+
+const CALLS: &str = "
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int stock = 5;
+
+static int left(void)
+{
+    pthread_mutex_lock(&lock);
+    int left = stock;
+    pthread_mutex_unlock(&lock);
+    return left;
+}
+
+static void set(int left)
+{
+    pthread_mutex_lock(&lock);
+    stock = left;
+    pthread_mutex_unlock(&lock);
+}
+
+static void *sell(void *unused)
+{
+    int now = left();
+    set(now - 1);
+    return unused;
+}
+";
+
 /// Seeks a patch from a run that passed.
 fn predicted(workshop: &Workshop, recording: &str) -> Ran {
     let is_passing = |seed: &i32| workshop.record(recording, &["--seed", &seed.to_string()]) == json!({"code": 0});
@@ -243,6 +340,31 @@ fn a_new_lock_is_taken_in_rust() {
     mends_file("src/main.rs", NO_LOCK_IN_RUST, "declares STOCK_LOCK and takes it around the code");
 }
 
+/// The usual check before the act: a way out gives the lock back, and what gave it back in a branch goes behind that.
+#[test]
+fn a_lock_is_held_on_from_a_check_to_the_act() {
+    let holds = "a proposal for repair 1: holds lock on over the code";
+    let early = WIDEN.replace("/* the price is looked up here */", "if (left == 0)\n        return unused;");
+    mends(&program(&early, ("sell", "sell"), 3), holds);
+    let act = "    pthread_mutex_lock(&lock);\n    stock = left - 1;\n    pthread_mutex_unlock(&lock);\n";
+    let branch = WIDEN.replace(act, &format!("    if (left > 0)\n    {{\n{act}    }}\n"));
+    assert_ne!(branch, WIDEN);
+    mends(&program(&branch, ("sell", "sell"), 3), holds);
+    mends_file("shop.cpp", CHECK_IN_CXX, "holds main:shop.mutex_ on over the code");
+    mends_file("src/main.rs", CHECK_IN_RUST, "on over the code");
+}
+
+/// Functions that take the lock themselves cannot be called with it: a new one goes around the calls.
+#[test]
+fn a_new_lock_goes_around_calls_that_take_the_existing_one() {
+    mends(&program(CALLS, ("sell", "sell"), 3), "declares stock_lock and takes it around the code");
+}
+
+#[test]
+fn a_load_and_a_store_become_an_update_in_rust() {
+    mends_file("src/main.rs", UPDATE_IN_RUST, "an update of NEXT in place of a load and a store");
+}
+
 /// What the code waits for, or calls, may need the new lock.
 #[test]
 fn a_new_lock_is_not_taken_around_what_needs_it() {
@@ -269,7 +391,8 @@ fn a_new_lock_is_not_taken_around_what_needs_it() {
 
 #[test]
 fn what_no_simple_change_repairs_has_no_patch() {
-    let leaves = WIDEN.replace("/* the price is looked up here */", "if (left == 0) return unused;");
+    let leaves = WIDEN.replace("/* the price is looked up here */", "if (left == 0) goto out;");
+    let leaves = leaves.replace("    return unused;\n", "out:\n    return unused;\n");
     let workshop = workshop(&program(&leaves, ("sell", "sell"), 3));
     let run = predicted(&workshop, "wrong");
     assert_eq!(run.status, Some(1), "{}", run.err);

@@ -61,7 +61,7 @@ fn a_repair_of_what_is_predicted_makes_the_program_pass() {
     assert_eq!(
         first["runs"],
         json!({
-            "runs_before": 5, "failed_before": 5, "shown_before": 5, "failed": 0, "passed": 5, "left": 0, "shown": 0
+            "runs_before": 5, "failed_before": 5, "shown_before": 5, "by": "lock", "failed": 0, "passed": 5, "left": 0, "shown": 0
         }),
         "{first:#}"
     );

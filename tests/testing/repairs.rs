@@ -14,7 +14,8 @@ fn a_repair_is_named_and_tried() {
     assert!(repair["runs"]["failed_before"].as_u64() > Some(0), "{report:#}");
 }
 
-/// Kept whole by the controller, neither thread's code keeps the program from failing. The lock of the other thread does, where it was forgotten.
+/// Kept whole by the controller, neither thread's code keeps the program from failing. The lock of the other thread does, where it was forgotten:
+/// the controller makes the code hold it.
 #[test]
 fn the_repair_of_a_forgotten_lock_is_that_lock() {
     let workshop = built(&source("forgotten-lock.c"));
@@ -30,6 +31,9 @@ fn the_repair_of_a_forgotten_lock_is_that_lock() {
         (&json!("lock"), &json!("proved")),
         "{report:#}"
     );
+    let runs = &repair["runs"];
+    assert_eq!((&runs["by"], &runs["failed"], &runs["left"]), (&json!("lock"), &json!(0), &json!(0)), "{report:#}");
+    assert!(runs["failed_before"].as_u64() > Some(0), "{report:#}");
     let added =
         |diff: String| diff.lines().filter(|line| line.starts_with('+')).map(str::to_string).collect::<Vec<_>>();
     let diff = std::fs::read_to_string(workshop.path("lock.diff")).expect("a proposal");

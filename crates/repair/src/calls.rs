@@ -101,6 +101,27 @@ impl Calls {
         Some(CallSpan { call, thread, first, last })
     }
 
+    /// A stretch with all that is done by the calls at its ends, up to the function that both ends are in: a lock that this function takes around
+    /// its lines is taken before those calls take theirs.
+    pub(crate) fn with_calls_at_ends(&self, trace: &Trace, (first, last): (EventId, EventId)) -> (EventId, EventId) {
+        let around = self.around(first, last);
+        let thread = trace.event(first).thread;
+        let ends_of = |event: EventId, step: &dyn Fn(u32) -> Option<u32>| {
+            let Some(through) = self.seen_from(trace, around, event).and_then(|seen| seen.through) else {
+                return event;
+            };
+            let is_in_call = |id: EventId| {
+                let mut outwards = self.innermost[id.index()].into_iter().flat_map(|call| self.stacks.outwards(call));
+                outwards.any(|call| call == through)
+            };
+            let others = std::iter::successors(step(event.0), |id| step(*id)).map(EventId);
+            let own = others.filter(|id| trace.event(*id).thread == thread && trace.event(*id).at.is_some());
+            own.take_while(|id| is_in_call(*id)).last().unwrap_or(event)
+        };
+        let count = trace.events.len() as u32;
+        (ends_of(first, &|id| id.checked_sub(1)), ends_of(last, &|id| Some(id + 1).filter(|id| *id < count)))
+    }
+
     /// Whether a call is the whole of its thread.
     pub(crate) fn is_thread(&self, call: u32) -> bool {
         self.whole.contains(&call)

@@ -51,6 +51,12 @@ impl<'t> Sections<'t> {
         repair
     }
 
+    /// Stretches with all that the calls at their ends do, as far as calls are known: what a lock around the source's lines holds.
+    pub fn with_calls_at_ends(&self, stretches: &[Whole]) -> Vec<Whole> {
+        let Some(calls) = &self.operations.calls else { return stretches.to_vec() };
+        stretches.iter().map(|stretch| calls.with_calls_at_ends(self.trace, *stretch)).collect()
+    }
+
     /// The stretches of the trace's threads that a repair makes atomic, of more than one event each.
     pub fn stretches(&self, repair: &Repair) -> Vec<Whole> {
         let all = repair.iter().flat_map(|section| section.stretches(self.trace, &self.relation, &self.operations));
@@ -148,7 +154,7 @@ pub fn with_switches(
     })
 }
 
-struct Runner<'t> {
+pub(crate) struct Runner<'t> {
     semantics: Semantics<'t>,
     state: State,
     /// Per event its place in the order that is asked for; those that it does not have come last.
@@ -190,7 +196,7 @@ pub(crate) fn woken(trace: &Trace) -> FxHashMap<EventId, ThreadId> {
 }
 
 /// Runs the events until none can come; `choose` says which comes after the last one, else the order does, else the recorded one.
-fn run(
+pub(crate) fn run(
     trace: &Trace,
     observed: &Observed,
     order: &[EventId],

@@ -14,6 +14,7 @@ mod enforce;
 mod function;
 mod guard;
 mod lock_order;
+mod locked_order;
 mod merge;
 mod minimize;
 mod operations;
@@ -35,6 +36,7 @@ pub use enforce::{Sections, Switch, Whole, kept_whole, stretches_of, switches, w
 pub use function::{Function, Functions};
 pub use guard::{Guard, Guarded, NoGuard, excludes, guarded};
 pub use lock_order::{Taken, circle};
+pub use locked_order::with_lock;
 pub use merge::{combine, optimal};
 pub use minimize::minimize;
 pub use operations::{Operation, Operations};

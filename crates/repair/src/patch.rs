@@ -3,14 +3,16 @@
 //! - a critical section is widened: the lock that is given back and taken again within the code is held on;
 //! - the lock that all others take is taken around the code;
 //! - a new lock is declared, and taken around the code and all other accesses;
-//! - a compare-and-exchange stands in place of a load and a store of an atomic variable.
+//! - a compare-and-exchange (in Rust an update) stands in place of a load and a store of an atomic variable.
 //!
 //! Text is all that is known of the source here. So a patch is refused wherever a line is not of the form that is expected:
 //! a wrong patch is worse than none.
 
 mod diff;
+mod held;
 mod new_lock;
 mod refusal;
+mod rust_held;
 mod source;
 
 use crate::enforce::Whole;
@@ -18,10 +20,12 @@ use crate::place::parts_of_loc;
 use crate::section::Section;
 use diff::{Edit, unified};
 use foretrace_trace::{Op, SyncId, Trace};
+use held::{Holding, holding};
 use new_lock::by_new_lock;
 use refusal::no;
+use rust_held::held_in_rust;
 use serde::Serialize;
-use source::{Language, Source};
+use source::{Language, LockCall, Source};
 use std::collections::BTreeSet;
 
 pub use new_lock::NewLock;
@@ -84,11 +88,9 @@ pub fn patch(
     };
     let declares = exchange.is_none() && matches!(lock, PatchLock::New(_));
     let (what, edits) = match (exchange, lock) {
-        (Some((object, edit)), _) => {
-            (format!("a compare-and-exchange of {object} in place of a load and a store"), vec![edit])
-        }
-        (None, PatchLock::Existing(_)) if source.language() == Language::Rust => {
-            return no("how code in Rust holds a lock on is not known");
+        (Some((object, edits)), _) => {
+            let how = if source.language() == Language::Rust { "an update" } else { "a compare-and-exchange" };
+            (format!("{how} of {object} in place of a load and a store"), edits)
         }
         (None, PatchLock::Existing(lock)) => {
             let locked = Locked { trace, lock, file, source: &source };
@@ -120,13 +122,23 @@ struct Use {
     held: (bool, bool),
     /// The lines within at which it is given back or taken.
     lines: BTreeSet<usize>,
+    /// The lines at which it is taken: of those within, and of the last one before where it is held when the stretches begin.
+    takes: BTreeSet<usize>,
 }
 
 /// Holds a lock from the first to the last of these lines.
 fn by_lock(locked: &Locked<'_>, stretches: &[Whole], code: (usize, usize)) -> Result<(String, Vec<Edit>), NoPatch> {
     let Locked { trace, lock, source, .. } = locked;
     let name = &trace.syncs[lock.index()].key;
-    let Use { held, lines } = locked.uses(stretches)?;
+    let Use { held, lines, takes } = locked.uses(stretches)?;
+    if source.language() == Language::Rust {
+        let all = || takes.iter().copied().chain([code.0, code.1]);
+        let code = (all().min().unwrap_or(code.0), all().max().unwrap_or(code.1));
+        if source.statements(code.0, code.1).is_err() {
+            return no(format!("the code calls what takes {name} itself"));
+        }
+        return Ok((format!("holds {name} on over the code"), held_in_rust(source, code, &takes)?));
+    }
     // Callers of a function that takes the lock itself are many: its lines cannot go, and around its call the thread would wait for itself.
     if let Some(line) = lines.iter().find(|line| !(code.0..=code.1).contains(line)) {
         return no(format!("the code calls what takes {name} itself, at line {}", line + 1));
@@ -139,41 +151,38 @@ fn by_lock(locked: &Locked<'_>, stretches: &[Whole], code: (usize, usize)) -> Re
         return no(format!("{name} is held all the time, so that another lock is needed"));
     };
     let (from, to) = source.statements(from, to)?;
-    let mut edits = Vec::new();
-    for line in &lines {
-        if source.lock_call(*line).is_some() && source.depth(*line) != source.depth(from) {
-            return no(format!(
-                "line {}: {name} is taken or given back in another block than the one in which the code begins",
-                line + 1
-            ));
-        }
-        if source.lock_call(*line).is_none() {
-            return no(format!(
-                "line {}: expected a statement that takes or gives back {name} and nothing else",
-                line + 1
-            ));
-        }
-        edits.push(Edit::Delete(*line));
-    }
+    let is_step = |line: usize| {
+        format!("line {}: expected a statement that takes or gives back {name} and nothing else", line + 1)
+    };
     let call = match lines.first() {
-        Some(line) => source.lock_call(*line),
+        Some(line) => match (from..=to).find_map(|line| source.step_of_lock(line)) {
+            Some(step) => Some(step.call),
+            None => return no(is_step(*line)),
+        },
         None => locked.taken_elsewhere(),
     };
-    if !held.0 || !held.1 {
-        if source.has_directive_across(from, to) {
-            return no("the code lies in several branches of the preprocessor");
-        }
-        let Some(call) = call.filter(|call| call.object.trim_start_matches('&').replace("->", ".") == **name) else {
-            return no(format!("{name} is no global variable that this file takes by its name"));
-        };
-        if !held.0 {
-            edits.push(Edit::Before(from, source.line_like(from, &call.taking())));
-        }
-        if !held.1 {
-            edits.push(Edit::Before(to + 1, source.line_like(from, &call.giving())));
-        }
+    let is_global = |call: &LockCall| call.expression().replace("->", ".") == **name;
+    let Some(call) = call.filter(|call| !lines.is_empty() || is_global(call)) else {
+        return no(format!("{name} is no global variable that this file takes by its name"));
+    };
+    let Holding { held, steps, mut edits } = holding(source, (from, to), &call, held.0)?;
+    if let Some(line) = lines.iter().find(|line| !steps.contains(line)) {
+        return no(is_step(*line));
     }
-    let what = if lines.is_empty() {
+    if source.has_directive_across(from, to) {
+        return no("the code lies in several branches of the preprocessor");
+    }
+    let variable = call.expression().split(['.', '-', '[', ':']).next().unwrap_or_default();
+    if held != (true, true) && !is_global(&call) && source.may_change((from, to), variable) {
+        return no(format!("{} may be another lock where the code begins or ends", call.expression()));
+    }
+    if !held.0 {
+        edits.push(Edit::Before(from, source.line_like(from, &call.taking())));
+    }
+    if !held.1 {
+        edits.push(Edit::Before(to + 1, source.line_like(from, &call.giving())));
+    }
+    let what = if steps.is_empty() {
         format!("takes {name} around the code")
     } else {
         format!("holds {name} on over the code")
@@ -186,22 +195,27 @@ impl Locked<'_> {
     fn uses(&self, stretches: &[Whole]) -> Result<Use, NoPatch> {
         let Locked { trace, lock, .. } = self;
         let name = &trace.syncs[lock.index()].key;
-        let (mut held, mut lines) = (None, BTreeSet::new());
+        let (mut held, mut lines, mut takes) = (None, BTreeSet::new(), BTreeSet::new());
         for (first, last) in stretches {
-            let (mut now, mut at_start) = (false, false);
+            let (mut now, mut at_start, mut taken) = (false, false, None);
             let thread = trace.event(*first).thread;
             for (id, event) in trace.iter().filter(|(id, event)| event.thread == thread && id <= last) {
                 if id == *first {
                     at_start = now;
+                    takes.extend(taken.filter(|_| now).map(|id| self.line_of(trace.loc(id))).transpose()?);
                 }
                 match event.op {
-                    Op::Acquire { lock: other } if other == *lock => now = true,
+                    Op::Acquire { lock: other } if other == *lock => {
+                        now = true;
+                        taken = Some(id);
+                    }
                     Op::Release { lock: other } if other == *lock => now = false,
                     Op::AcquireShared { lock: other } if other == *lock => return no(format!("{name} is shared")),
                     _ => continue,
                 }
                 if *first <= id {
                     lines.insert(self.line_of(trace.loc(id))?);
+                    takes.extend(taken.filter(|taken| *taken == id).map(|_| self.line_of(trace.loc(id))).transpose()?);
                 }
             }
             if *held.get_or_insert((at_start, now)) != (at_start, now) {
@@ -209,7 +223,7 @@ impl Locked<'_> {
             }
         }
         match held {
-            Some(held) => Ok(Use { held, lines }),
+            Some(held) => Ok(Use { held, lines, takes }),
             None => no("the trace never runs the code"),
         }
     }
@@ -224,9 +238,9 @@ impl Locked<'_> {
     }
 
     /// How this file takes the lock.
-    fn taken_elsewhere(&self) -> Option<source::LockCall> {
+    fn taken_elsewhere(&self) -> Option<LockCall> {
         let takes = |op: &Op| matches!(op, Op::Acquire { lock } if *lock == self.lock);
         let mut places = self.trace.iter().filter(|(_, event)| takes(&event.op));
-        places.find_map(|(id, _)| self.source.lock_call(self.line_of(self.trace.loc(id)).ok()?))
+        places.find_map(|(id, _)| Some(self.source.step_of_lock(self.line_of(self.trace.loc(id)).ok()?)?.call))
     }
 }

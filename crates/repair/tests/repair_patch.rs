@@ -76,7 +76,7 @@ fn a_lock_that_is_given_back_and_taken_again_is_held_on() {
 
 #[test]
 fn what_may_leave_the_code_or_is_in_another_function_has_no_patch() {
-    let leaves = WIDEN_TEXT.replace("    int next = left - 1; // return }", "    if (left == 0) return; int next = 0;");
+    let leaves = WIDEN_TEXT.replace("    int next = left - 1; // return }", "    if (left == 0) goto out;");
     let why = "line 6 may leave the code before its end";
     assert_eq!(proposed(&WIDEN, &leaves).expect_err("refused"), why);
     let apart = WIDEN_TEXT.replace("    int next = left - 1; // return }", "} void put(int next) {");
@@ -84,10 +84,156 @@ fn what_may_leave_the_code_or_is_in_another_function_has_no_patch() {
     let other = WIDEN_TEXT.replace("    pthread_mutex_lock(&lock);\n    stock", "    take_it();\n    stock");
     let why = "line 7: expected a statement that takes or gives back lock and nothing else";
     assert_eq!(proposed(&WIDEN, &other).expect_err("refused"), why);
-    let inner = WIDEN_TEXT.replace("    int next = left - 1; // return }", "    if (left > 0) {");
-    assert!(proposed(&WIDEN, &inner).is_err());
+    let one_way = WIDEN_TEXT.replace("    int next = left - 1; // return }", "    if (left == 0)");
+    assert_eq!(proposed(&WIDEN, &one_way).expect_err("refused"), "line 7: lock is held on some ways only");
     let short = WIDEN_TEXT.lines().take(5).collect::<Vec<_>>().join("\n");
     assert_eq!(proposed(&WIDEN, &short).expect_err("refused"), "shop.c: the code ends at line 8, the file has 5");
+}
+
+/// The code between the lock's first lines and its last ones, and the change.
+fn widened(text: &str) -> Result<String, String> {
+    let numbered = |of: &str, nth: usize| {
+        let mut lines = text.lines().zip(1..).filter(|(line, _)| line.contains(of));
+        lines.nth(nth).map(|(_, line)| line).expect("the line is there")
+    };
+    let [takes, gives] = [[0, 1].map(|nth| numbered("_lock(", nth)), [0, 1].map(|nth| numbered("_unlock(", nth))];
+    let write = numbered("stock =", 0);
+    let steps = [
+        format!("lock {}", takes[0]),
+        format!("read {}", numbered("= stock", 0)),
+        format!("unlock {}", gives[0]),
+        format!("lock {}", takes[1]),
+        format!("write {write}"),
+        format!(
+            "unlock {}",
+            text.lines()
+                .zip(1..)
+                .filter(|(line, at)| *at > write && line.contains("_unlock("))
+                .map(|(_, at)| at)
+                .next()
+                .expect("it is there")
+        ),
+    ];
+    proposed(&steps.each_ref().map(String::as_str), text).map(|patch| changes(&patch).join("\n"))
+}
+
+/// The usual check before the act: what gives the lock back at the end moves behind the branch.
+#[test]
+fn a_lock_that_is_taken_again_in_a_branch_is_held_on() {
+    let text = "\
+int sell(void)
+{
+    pthread_mutex_lock(&lock);
+    int left = stock;
+    pthread_mutex_unlock(&lock);
+    if (left > 0)
+    {
+        pthread_mutex_lock(&lock);
+        stock = left - 1;
+        pthread_mutex_unlock(&lock);
+    }
+    return left;
+}
+";
+    let expected = "\
+-    pthread_mutex_unlock(&lock);
+-        pthread_mutex_lock(&lock);
+-        pthread_mutex_unlock(&lock);
++    pthread_mutex_unlock(&lock);";
+    assert_eq!(widened(text).as_deref(), Ok(expected));
+    // Where one way keeps the lock, nothing is known behind it.
+    let keeps =
+        text.replace("        pthread_mutex_unlock(&lock);\n    }\n", "    }\n    pthread_mutex_unlock(&lock);\n");
+    assert_eq!(widened(&keeps).expect_err("refused"), "line 10: lock is held on some ways only");
+    let waits = text.replace("        stock", "        pthread_cond_wait(&more, &lock);\n        stock");
+    let why = "line 9: expected a statement that takes or gives back lock and nothing else";
+    assert_eq!(widened(&waits).expect_err("refused"), why);
+}
+
+/// A way out of the code gives the lock back.
+#[test]
+fn what_leaves_code_gives_the_lock_back() {
+    let text = "\
+int sell(struct shop *shop)
+{
+    pthread_mutex_lock(&shop->lock);
+    int left = stock;
+    pthread_mutex_unlock(&shop->lock);
+    if (left == 0) return -1; // none
+    for (int i = 0; i < left; i++) {
+        if (i == 3) break;
+    }
+    if (left == 1)
+        return 0;
+    if (left == 2) {
+        count(left);
+        return 0;
+    }
+    pthread_mutex_lock(&shop->lock);
+    if (left == 4) { pthread_mutex_unlock(&shop->lock); return 4; }
+    stock = left - 1;
+    pthread_mutex_unlock(&shop->lock);
+    return left;
+}
+";
+    let expected = "\
+-    pthread_mutex_unlock(&shop->lock);
+-    if (left == 0) return -1; // none
++    if (left == 0) { pthread_mutex_unlock(&shop->lock); return -1; } // none
+-        return 0;
++        { pthread_mutex_unlock(&shop->lock); return 0; }
++        pthread_mutex_unlock(&shop->lock);
+-    pthread_mutex_lock(&shop->lock);";
+    assert_eq!(widened(text).as_deref(), Ok(expected));
+    let late = text.replace(
+        "    pthread_mutex_lock(&shop->lock);\n    if (left == 4) {",
+        "    {\n    pthread_mutex_lock(&shop->lock);\n    if (left == 4) {",
+    );
+    let late = late.replace("    return left;\n", "    }\n    return left;\n");
+    let expected =
+        [expected, "-    pthread_mutex_unlock(&shop->lock);", "+    pthread_mutex_unlock(&shop->lock);"].join("\n");
+    assert_eq!(widened(&late).as_deref(), Ok(expected.as_str()));
+    let other = late.replace("    {\n    pthread", "    {\n    shop = next(shop);\n    pthread");
+    assert_eq!(widened(&other).expect_err("refused"), "shop->lock may be another lock where the code begins or ends");
+}
+
+/// Guards of C++: their blocks give the lock back.
+#[test]
+fn guards_in_blocks_become_one() {
+    let text = "\
+int sell()
+{
+    int left;
+    { std::lock_guard<std::mutex> guard(lock); left = stock; }
+    if (left == 0) return -1;
+    {
+        std::lock_guard<std::mutex> guard(lock);
+        stock = left - 1;
+    }
+    return left;
+}
+";
+    let steps = ["lock 4", "read 4", "unlock 4", "lock 7", "write 8", "unlock 9"];
+    let expected = [
+        "+    std::unique_lock<std::mutex> guard(lock);",
+        "-    { std::lock_guard<std::mutex> guard(lock); left = stock; }",
+        "+    { left = stock; }",
+        "-        std::lock_guard<std::mutex> guard(lock);",
+        "+    guard.unlock();",
+    ];
+    assert_eq!(changes(&proposed(&steps, text).expect("a patch")), expected);
+    let used = text.replace("        stock = left - 1;", "        stock = left - 1; more.wait(guard);");
+    assert_eq!(proposed(&steps, &used).expect_err("refused"), "line 7: guard is used");
+    // To its end the function holds the second lock: so does the change.
+    let to_end = text.replace("    {\n        std", "        std").replace("    }\n    return", "    return");
+    let expected = [
+        "+    std::unique_lock<std::mutex> guard(lock);",
+        "-    { std::lock_guard<std::mutex> guard(lock); left = stock; }",
+        "+    { left = stock; }",
+        "-        std::lock_guard<std::mutex> guard(lock);",
+    ];
+    let steps = ["lock 4", "read 4", "unlock 4", "lock 6", "write 7", "unlock 9"];
+    assert_eq!(changes(&proposed(&steps, &to_end).expect("a patch")), expected);
 }
 
 /// The first access is outside of the lock: it is taken before that, and no longer after.
@@ -110,9 +256,12 @@ void sell(void)
     let branches = text.replace("{\n", "{\n#if FAST\n").replace("\tpthread_mutex_lock", "#endif\n\tpthread_mutex_lock");
     let why = "the code lies in several branches of the preprocessor";
     assert_eq!(proposed(&["read 4", "lock 6", "write 7", "unlock 8"], &branches).expect_err("refused"), why);
-    let local = text.replace("&lock", "&shop->lock");
-    let why = "lock is no global variable that this file takes by its name";
-    assert_eq!(proposed(&["read 3", "lock 4", "write 5", "unlock 6"], &local).expect_err("refused"), why);
+    let member = text.replace("&lock", "&shop->lock");
+    let patch = proposed(&["read 3", "lock 4", "write 5", "unlock 6"], &member).expect("a patch");
+    assert_eq!(changes(&patch), ["+\tpthread_mutex_lock(&shop->lock);", "-\tpthread_mutex_lock(&shop->lock);"]);
+    let local = member.replace("\tpthread_mutex_lock", "\tstruct shop *shop = find();\n\tpthread_mutex_lock");
+    let why = "shop->lock may be another lock where the code begins or ends";
+    assert_eq!(proposed(&["read 3", "lock 5", "write 6", "unlock 7"], &local).expect_err("refused"), why);
 }
 
 /// The statements around the lines become one section: a branch without braces goes to its end.

@@ -49,8 +49,8 @@ pub use names::{Names, SourceLine, below_crates, thread_called, thread_name};
 pub use needed::{NeededRuns, write_needed};
 pub use not_repaired::NotRepaired;
 pub use predicted::{
-    LockChoice, PredictedRepair, Proof, ProposedPatch, ProposedPatchJson, RepairRuns, RepairTarget, RepairTargets,
-    predicted_json, write_predicted, write_predicted_one,
+    EnforcedBy, LockChoice, PredictedRepair, Proof, ProposedPatch, ProposedPatchJson, RepairRuns, RepairTarget,
+    RepairTargets, predicted_json, write_predicted, write_predicted_one,
 };
 pub use repair::RepairReport;
 pub use repair_program::{ProgramRepair, Proposed, RepairRound, Ways};

@@ -111,6 +111,13 @@ pub struct LockChoice {
     pub circle: Vec<Taken>,
 }
 
+impl LockChoice {
+    /// Whether it is known to rule out what it is for, and closes no circle of locks.
+    pub fn is_proved_and_safe(&self) -> bool {
+        self.proof == Proof::Proved && self.circle.is_empty()
+    }
+}
+
 /// A repair of what was predicted.
 #[derive(Clone, Debug)]
 pub struct PredictedRepair {
@@ -152,11 +159,6 @@ impl<'p> From<&'p ProposedPatch> for ProposedPatchJson<'p> {
 }
 
 impl PredictedRepair {
-    /// Whether the code should hold a lock that all other accesses hold already, which is proved to rule out what it is for.
-    pub fn is_by_known_lock(&self) -> bool {
-        self.is_proved() && self.best().is_some_and(|choice| choice.lock.is_some() && choice.circle.is_empty())
-    }
-
     /// Whether a run came to what it is for.
     pub fn came_about(&self) -> bool {
         self.runs.is_some_and(|runs| runs.failed_before + runs.shown_before > 0)
@@ -183,14 +185,26 @@ pub struct RepairRuns {
     pub failed_before: u32,
     /// How often the violation happened along the schedule as it is.
     pub shown_before: u32,
-    /// How often it failed with the sections kept whole.
+    /// How the sections were enforced.
+    pub by: EnforcedBy,
+    /// How often it failed with the sections enforced.
     pub failed: u32,
-    /// How often it passed with the sections kept whole.
+    /// How often it passed with the sections enforced.
     pub passed: u32,
     /// How often it passed, but left the schedule before the sections had ended.
     pub left: u32,
-    /// How often the violation happened with the sections kept whole.
+    /// How often the violation happened with the sections enforced.
     pub shown: u32,
+}
+
+/// How sections are enforced on a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EnforcedBy {
+    /// Each holds the lock of the program that is proved to do: threads wait where that makes them wait.
+    Lock,
+    /// Each is one turn: no other thread goes on before it ends.
+    Turn,
 }
 
 impl RepairRuns {
@@ -351,13 +365,13 @@ fn write_repair(
         Some(_) if repair.never_came_about() => {
             writeln!(out, "   on the program: no run along this schedule came to it, so that it may be impossible")
         }
-        Some(runs) => writeln!(out, "{}", wrapped(&runs_line(runs, repair.is_by_known_lock()), "      ")),
+        Some(runs) => writeln!(out, "{}", wrapped(&runs_line(runs), "      ")),
         None => Ok(()),
     }
 }
 
-fn runs_line(runs: RepairRuns, is_by_known_lock: bool) -> String {
-    let RepairRuns { runs_before, failed_before, shown_before, failed, passed, left, shown } = runs;
+fn runs_line(runs: RepairRuns) -> String {
+    let RepairRuns { runs_before, failed_before, shown_before, by, failed, passed, left, shown } = runs;
     let all = failed + passed + left;
     if all == 0 || runs_before == 0 {
         return "   not tried on the program: a limit was reached".to_string();
@@ -366,14 +380,14 @@ fn runs_line(runs: RepairRuns, is_by_known_lock: bool) -> String {
         0 => String::new(),
         left => format!("; {left} times it passed, but left the schedule before the section had ended"),
     };
-    let verdict = match runs.is_useless() {
-        true if is_by_known_lock => ": without the lock this does not mend it",
-        true => ": this alone does not mend it",
-        false => "",
+    let verdict = if runs.is_useless() { ": this alone does not mend it" } else { "" };
+    let how = match by {
+        EnforcedBy::Lock => "holding the lock",
+        EnforcedBy::Turn => "kept whole",
     };
     format!(
-        "   on the program: along this schedule it failed {failed_before} of {runs_before} times, with the section kept \
-         whole {failed} of {all}{verdict}; the violation happened {shown_before} and {shown} times{astray}"
+        "   on the program: along this schedule it failed {failed_before} of {runs_before} times, with the section \
+         {how} {failed} of {all}{verdict}; the violation happened {shown_before} and {shown} times{astray}"
     )
 }
 

@@ -113,10 +113,10 @@ fn is_header(file: &str) -> bool {
 fn whole_statements(source: &Source<'_>, lines: Vec<(usize, usize)>) -> Result<Vec<(usize, usize)>, NoPatch> {
     let mut all: Vec<(usize, usize)> = Vec::new();
     for (first, last) in lines {
-        let mut stretch = source.statements(first, last)?;
+        let mut stretch = source.closed_statements(first, last)?;
         while let Some(other) = all.iter().position(|other| stretch.0 <= other.1 + 1 && other.0 <= stretch.1 + 1) {
             let other = all.swap_remove(other);
-            stretch = source.statements(stretch.0.min(other.0), stretch.1.max(other.1))?;
+            stretch = source.closed_statements(stretch.0.min(other.0), stretch.1.max(other.1))?;
         }
         all.push(stretch);
     }

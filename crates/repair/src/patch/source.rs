@@ -2,6 +2,7 @@
 
 use super::diff::Edit;
 use super::refusal::{NoPatch, no};
+use std::ops::Range;
 
 /// A source file.
 pub(super) struct Source<'t> {
@@ -16,12 +17,23 @@ pub(super) struct Source<'t> {
     lowest: Vec<usize>,
 }
 
-/// A statement that takes a lock or gives it back.
+/// How a lock is taken and given back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// `pthread_mutex_lock(&m);`
+    Function,
+    /// `m.lock();`
+    Method,
+    /// `std::lock_guard<std::mutex> name(m);`
+    Guard { template: String, name: String },
+}
+
+/// A lock, as the source takes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LockCall {
     /// The lock, as the statement names it.
     pub(super) object: String,
-    is_method: bool,
+    pub(super) form: Form,
 }
 
 impl LockCall {
@@ -37,8 +49,49 @@ impl LockCall {
 
     fn statement(&self, verb: &str) -> String {
         let object = &self.object;
-        if self.is_method { format!("{object}.{verb}();") } else { format!("pthread_mutex_{verb}({object});") }
+        match &self.form {
+            Form::Function => format!("pthread_mutex_{verb}({object});"),
+            Form::Method => format!("{object}.{verb}();"),
+            Form::Guard { name, .. } if verb == "unlock" => format!("{name}.unlock();"),
+            Form::Guard { template, name } => format!("std::unique_lock{template} {name}({object});"),
+        }
     }
+
+    /// Whether it is the same lock, as far as the text says.
+    pub(super) fn is_of(&self, other: &LockCall) -> bool {
+        self.object == other.object
+    }
+
+    /// Whether the end of a block gives it back.
+    pub(super) fn is_guard(&self) -> bool {
+        matches!(self.form, Form::Guard { .. })
+    }
+
+    /// The lock as an expression.
+    pub(super) fn expression(&self) -> &str {
+        self.object.trim_start_matches('&')
+    }
+
+    /// Whether code names the lock.
+    pub(super) fn is_named_in(&self, code: &str) -> bool {
+        let expression = self.expression();
+        code.match_indices(expression).any(|(at, _)| {
+            let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+            let before = code[..at].chars().next_back();
+            let after = code[at + expression.len()..].chars().next();
+            !before.is_some_and(|c| is_of_word(c) || matches!(c, '.' | '>'))
+                && !after.is_some_and(|c| is_of_word(c) || c == '(')
+        })
+    }
+}
+
+/// A statement that takes a lock or gives it back.
+#[derive(Clone, Debug)]
+pub(super) struct LockStep {
+    pub(super) call: LockCall,
+    pub(super) takes: bool,
+    /// Where it stands in the code of its line.
+    pub(super) code: Range<usize>,
 }
 
 /// The language of a source file.
@@ -163,6 +216,13 @@ impl<'t> Source<'t> {
         (1..).map(name).find(is_unused).unwrap_or_default()
     }
 
+    /// This word, or one like it which the file does not have.
+    pub(super) fn unused_word(&self, word: &str) -> String {
+        let name = |number: u32| if number == 1 { word.to_string() } else { format!("{word}_{number}") };
+        let is_unused = |name: &String| !self.lines.iter().any(|line| words(line).any(|word| word == name));
+        (1..).map(name).find(is_unused).unwrap_or_default()
+    }
+
     /// The first line of the item at the file's top level that a line is in, with the comment in front of it.
     pub(super) fn start_of_item(&self, line: usize) -> usize {
         let mut start = (0..=line).rev().find(|line| self.depths[*line] == 0).unwrap_or(0);
@@ -209,20 +269,134 @@ impl<'t> Source<'t> {
         })
     }
 
-    /// How many braces are open where a line starts.
-    pub(super) fn depth(&self, line: usize) -> usize {
-        self.depths[line]
+    /// The code of a line.
+    pub(super) fn code(&self, line: usize) -> &str {
+        &self.code[line]
     }
 
-    /// The statement on a line that takes a lock or gives it back, if that is all that stands there.
-    pub(super) fn lock_call(&self, line: usize) -> Option<LockCall> {
-        let code = self.code[line].trim().strip_suffix(';')?;
-        let method = code.strip_suffix(".lock()").or_else(|| code.strip_suffix(".unlock()"));
-        let call = ["pthread_mutex_lock(", "pthread_mutex_unlock("].iter().find_map(|start| code.strip_prefix(start));
-        let object = method.or_else(|| call?.strip_suffix(')'))?.trim();
-        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '&' | '-' | '>' | '[' | ']');
-        let found = !object.is_empty() && object.chars().all(is_plain);
-        found.then(|| LockCall { object: object.to_string(), is_method: method.is_some() })
+    /// The first statement on a line that takes a lock or gives it back.
+    pub(super) fn step_of_lock(&self, line: usize) -> Option<LockStep> {
+        let code = &self.code[line];
+        let calls = [("pthread_mutex_lock(", true), ("pthread_mutex_unlock(", false)].into_iter().filter_map(
+            |(start, takes)| {
+                let from = find_word(code, start)?;
+                let object = code[from + start.len()..].split_once(");")?.0;
+                let call = LockCall { object: plain_object(object)?, form: Form::Function };
+                Some(LockStep { call, takes, code: from..from + start.len() + object.len() + 2 })
+            },
+        );
+        let methods = [(".lock();", true), (".unlock();", false)].into_iter().filter_map(|(end, takes)| {
+            let at = code.find(end)?;
+            let object = &code[code[..at].rfind([';', '{', '}', ')', ' ', '\t']).map_or(0, |before| before + 1)..at];
+            let call = LockCall { object: plain_object(object)?, form: Form::Method };
+            Some(LockStep { call, takes, code: at - object.len()..at + end.len() })
+        });
+        calls.chain(methods).chain(guard_in(code)).min_by_key(|step| step.code.start)
+    }
+
+    /// Whether a statement begins at this place of a line: no condition stands in front of it.
+    pub(super) fn begins_statement(&self, line: usize, at: usize) -> bool {
+        match self.code[line][..at].trim_end().chars().next_back() {
+            Some(before) => matches!(before, ';' | '{' | '}'),
+            None => self.line_before(line).is_none_or(|before| self.ends_statement(before)),
+        }
+    }
+
+    /// The words and braces on a line, with their places.
+    pub(super) fn tokens(&self, line: usize) -> Vec<(usize, &str)> {
+        let code = &self.code[line];
+        let mut all = Vec::new();
+        let mut word: Option<usize> = None;
+        for (at, character) in code.char_indices().chain([(code.len(), ' ')]) {
+            if character.is_alphanumeric() || character == '_' {
+                word = word.or(Some(at));
+                continue;
+            }
+            all.extend(word.take().map(|from| (from, &code[from..at])));
+            if matches!(character, '{' | '}') {
+                all.push((at, &code[at..=at]));
+            }
+        }
+        all
+    }
+
+    /// A line without some of its code; nothing where nothing else stands there.
+    pub(super) fn without(&self, line: usize, part: Range<usize>) -> Result<Option<String>, NoPatch> {
+        let (code, text) = (&self.code[line], self.lines[line]);
+        if code[..part.start].trim().is_empty() && code[part.end..].trim().is_empty() {
+            return Ok(None);
+        }
+        if !text.starts_with(&code[..part.end]) {
+            return no(format!("line {}: what is to go stands among comments or strings", line + 1));
+        }
+        Ok(Some(format!("{}{}", &text[..part.start], text[part.end..].trim_start_matches(' '))))
+    }
+
+    /// A line in which another statement comes right before the one at this place, in braces where that depends on a condition.
+    pub(super) fn with_before(&self, line: usize, at: usize, statement: &str) -> Option<String> {
+        let (code, text) = (&self.code[line], self.lines[line]);
+        let end = at + code[at..].find(';')? + 1;
+        if !text.starts_with(&code[..end]) {
+            return None;
+        }
+        let (before, own, after) = (&text[..at], &text[at..end], &text[end..]);
+        Some(match self.begins_statement(line, at) {
+            true => format!("{before}{statement} {own}{after}"),
+            false => format!("{before}{{ {statement} {own} }}{after}"),
+        })
+    }
+
+    /// Whether the code between two places is blank.
+    pub(super) fn is_blank_between(&self, from: (usize, usize), to: (usize, usize)) -> bool {
+        if from.0 == to.0 {
+            return self.code[from.0][from.1..to.1].trim().is_empty();
+        }
+        let between = (from.0 + 1..to.0).all(|line| self.code[line].trim().is_empty());
+        between && self.code[from.0][from.1..].trim().is_empty() && self.code[to.0][..to.1].trim().is_empty()
+    }
+
+    /// Whether these lines may declare or change a variable, or hold a function without a name.
+    pub(super) fn may_change(&self, (first, last): (usize, usize), variable: &str) -> bool {
+        self.code[first..=last].iter().any(|code| {
+            code.match_indices(variable).any(|(at, _)| {
+                let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+                let before = code[..at].trim_end();
+                let after = code[at + variable.len()..].trim_start();
+                let is_word = !code[..at].ends_with(is_of_word) && !code[at + variable.len()..].starts_with(is_of_word);
+                let is_set = after.starts_with('=') && !after.starts_with("==")
+                    || [":", "++", "--", "+=", "-=", ";", "{", "]"].iter().any(|next| after.starts_with(next))
+                        && !after.starts_with("::")
+                    || before.ends_with("++")
+                    || before.ends_with("--");
+                is_word && is_set && !before.ends_with(['.', '>'])
+            })
+        })
+    }
+
+    /// Whether a function without a name may begin in these lines.
+    pub(super) fn may_have_lambda(&self, first: usize, last: usize) -> bool {
+        let starts = ["](", "] (", "]{", "] {"];
+        self.language == Language::Cxx
+            && self.code[first..=last].iter().any(|code| starts.iter().any(|start| code.contains(start)))
+    }
+
+    /// The last line of the block that a place is in.
+    pub(super) fn end_of_block(&self, line: usize, at: usize) -> usize {
+        let mut open: usize = 1;
+        let rest = self.code[line][at..].chars().map(|character| (line, character));
+        let after =
+            (line + 1..self.len()).flat_map(|line| self.code[line].chars().map(move |character| (line, character)));
+        for (line, character) in rest.chain(after) {
+            match character {
+                '{' => open += 1,
+                '}' => open -= 1,
+                _ => {}
+            }
+            if open == 0 {
+                return line;
+            }
+        }
+        self.len() - 1
     }
 
     /// A line of this text, indented as another one.
@@ -234,6 +408,17 @@ impl<'t> Source<'t> {
     }
 
     /// The whole statements of one block that hold these lines, and that control leaves at their end only.
+    pub(super) fn closed_statements(&self, first: usize, last: usize) -> Result<(usize, usize), NoPatch> {
+        let (first, last) = self.statements(first, last)?;
+        // A lock of Rust is given back wherever its block is left.
+        let leaves = |line: &usize| words(&self.code[*line]).any(|word| EXITS.contains(&word));
+        match (first..=last).filter(|_| self.language != Language::Rust).find(leaves) {
+            Some(line) => no(format!("line {} may leave the code before its end", line + 1)),
+            None => Ok((first, last)),
+        }
+    }
+
+    /// The whole statements of one block that hold these lines.
     pub(super) fn statements(&self, first: usize, last: usize) -> Result<(usize, usize), NoPatch> {
         let (mut first, mut last) = (first, last);
         loop {
@@ -260,16 +445,11 @@ impl<'t> Source<'t> {
         if self.depths[first] == 0 {
             return no("the code lies in several functions");
         }
-        // A lock of Rust is given back wherever its block is left.
-        let leaves = |line: &usize| words(&self.code[*line]).any(|word| EXITS.contains(&word));
-        match (first..=last).filter(|_| self.language != Language::Rust).find(leaves) {
-            Some(line) => no(format!("line {} may leave the code before its end", line + 1)),
-            None => Ok((first, last)),
-        }
+        Ok((first, last))
     }
 
-    /// A load and a store of one atomic variable with nothing between, as a compare-and-exchange: the variable and the change.
-    pub(super) fn exchange(&self, first: usize, last: usize) -> Option<(String, Edit)> {
+    /// A load and a store of one atomic variable with nothing between, as one step: the variable and the changes.
+    pub(super) fn exchange(&self, first: usize, last: usize) -> Option<(String, Vec<Edit>)> {
         let (declared, load) = self.code[first].trim().strip_suffix(';')?.split_once('=')?;
         let store = self.code[last].trim().strip_suffix(';')?;
         let (load, declared) = (load.trim(), declared.trim());
@@ -277,6 +457,21 @@ impl<'t> Source<'t> {
         let is_empty = (first + 1..last).all(|line| self.code[line].trim().is_empty());
         if first >= last || !is_empty || words(declared).any(|word| word == "const") {
             return None;
+        }
+        // With another comma the new value would be something else.
+        let is_plain = |new: &str| {
+            words(new).any(|word| word == name) && !new.contains([',', '?']) && !self.lines[last].contains(['"', '\''])
+        };
+        if self.language == Language::Rust {
+            let (object, read) = load.strip_suffix(')')?.split_once(".load(")?;
+            let (new, written) =
+                store.strip_prefix(object)?.strip_prefix(".store(")?.strip_suffix(')')?.rsplit_once(',')?;
+            let updated = format!(
+                "{declared} = {object}.fetch_update({}, {read}, |{name}| Some({new})).unwrap();",
+                written.trim()
+            );
+            let edits = vec![Edit::Replace(first, vec![self.line_like(first, &updated)]), Edit::Delete(last)];
+            return is_plain(new).then(|| (object.to_string(), edits));
         }
         let (object, new, exchange) = match load.strip_suffix(".load()") {
             Some(object) => {
@@ -290,17 +485,13 @@ impl<'t> Source<'t> {
                 (object, new, format!("atomic_compare_exchange_weak({object}, &{name}, {new})"))
             }
         };
-        // With another comma the new value would be something else.
-        if !words(new).any(|word| word == name) || new.contains(',') || self.lines[last].contains(['"', '\'']) {
-            return None;
-        }
         let turn = self.line_like(last, &format!("while (!{exchange}) {{"));
         let turns = vec![turn, self.line_like(last, "}")];
-        Some((object.trim_start_matches('&').to_string(), Edit::Replace(last, turns)))
+        is_plain(new).then(|| (object.trim_start_matches('&').to_string(), vec![Edit::Replace(last, turns)]))
     }
 
     /// Whether a line ends a statement or opens a block, as far as its last character says.
-    fn ends_statement(&self, line: usize) -> bool {
+    pub(super) fn ends_statement(&self, line: usize) -> bool {
         let code = self.code[line].trim_end();
         code.is_empty() || code.ends_with([';', '{', '}', ':'])
     }
@@ -312,6 +503,7 @@ impl<'t> Source<'t> {
             .any(|start| code.strip_prefix(start).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric())))
     }
 
+    /// The line before that has code.
     fn line_before(&self, line: usize) -> Option<usize> {
         (0..line).rev().find(|before| !self.code[*before].trim().is_empty())
     }
@@ -337,6 +529,37 @@ impl<'t> Source<'t> {
         }
         open != 0
     }
+}
+
+/// Where a word begins that this text starts with.
+fn find_word(code: &str, text: &str) -> Option<usize> {
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(text).map(|(at, _)| at).find(|at| !code[..*at].ends_with(is_of_word))
+}
+
+/// The name of a lock, if it is a plain one.
+fn plain_object(text: &str) -> Option<String> {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '&' | '-' | '>' | '[' | ']' | ':');
+    let text = text.trim();
+    (!text.is_empty() && text.chars().all(is_plain)).then(|| text.to_string())
+}
+
+/// The declaration of a guard.
+fn guard_in(code: &str) -> Option<LockStep> {
+    let (at, kind) =
+        ["lock_guard", "scoped_lock", "unique_lock"].iter().find_map(|kind| Some((find_word(code, kind)?, *kind)))?;
+    let from = if code[..at].ends_with("std::") { at - "std::".len() } else { at };
+    let rest = &code[at + kind.len()..];
+    let template = if rest.starts_with('<') { &rest[..=rest.find('>')?] } else { "" };
+    let declared = rest[template.len()..].strip_prefix(|c: char| c.is_whitespace())?;
+    let (name, arguments) = declared.split_at(declared.find(['(', '{'])?);
+    let close = if arguments.starts_with('(') { ");" } else { "};" };
+    let object = arguments[1..].split_once(close)?.0;
+    let is_name = !name.trim().is_empty() && name.trim().chars().all(|c| c.is_alphanumeric() || c == '_');
+    let form = Form::Guard { template: template.to_string(), name: name.trim().to_string() };
+    let end = code.len() - arguments.len() + 1 + object.len() + close.len();
+    let call = LockCall { object: plain_object(object).filter(|_| is_name)?, form };
+    Some(LockStep { call, takes: true, code: from..end })
 }
 
 /// The words of code.
