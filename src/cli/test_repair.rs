@@ -6,10 +6,12 @@ use super::enforced::{Endings, Enforced};
 use super::kept_whole::{Failed, Tries};
 use super::patched::proposed;
 use super::predict_repair::{Runs, Seeker};
+use super::too_early::{read_too_early, too_early};
+use super::unfinished::unfinished;
 use foretrace::recorder::Plan;
 use foretrace::report::{
     NeededRuns, PredictedRepair, ProposedPatch, ProposedPatchJson, RepairRuns, RepairTarget, Subject, predicted_json,
-    write_needed, write_predicted_one,
+    wrapped, write_needed, write_predicted_one,
 };
 use foretrace::testing::{Asked, Attempt, Find, Kind, Report, Settings, TestError, Trials, read_witness};
 use foretrace_repair::{Limits, Repair, repairs};
@@ -166,11 +168,13 @@ impl<'a> Repairer<'a> {
             }
             useless = useless.or(Some(shown));
         }
-        let why = match found.complete {
-            true => "what the failing run does could be done one block after the other",
-            false => "a limit was reached",
-        };
-        Ok(useless.unwrap_or_else(|| FoundRepair::none(why)))
+        if let Some(useless) = useless {
+            return Ok(useless);
+        }
+        if !found.complete {
+            return Ok(FoundRepair::none("a limit was reached"));
+        }
+        order_needed(&asked.trace, &tries)
     }
 
     /// The repair of one way to a failure.
@@ -233,6 +237,33 @@ impl<'a> Repairer<'a> {
         show_patch(&mut json, patch.as_ref());
         Ok(FoundRepair { lines, json, patch })
     }
+}
+
+/// What has to come first, where no code that is kept whole would help a run that failed by itself.
+fn order_needed(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<FoundRepair> {
+    let no_lock = "no lock mends this: one thread has to wait for another";
+    let shown = |[what, with]: [String; 2], json: Value| {
+        let line = |text: String| wrapped(&format!("   {text}"), "      ");
+        let lines = [what, with].map(line).iter().flat_map(|text| text.lines()).map(str::to_string).collect();
+        FoundRepair { lines, json, patch: Some(Err(no_lock.to_string())) }
+    };
+    let loc = |event: EventId| trace.loc(event);
+    let unfinished = unfinished(trace, tries)?;
+    if let Some(one) = unfinished.iter().find(|one| one.passed == tries.times) {
+        let json = json!({ "unfinished": one.function, "stopped": loc(one.last), "reached": one.reached });
+        return Ok(shown(one.lines(trace, tries.times), json));
+    }
+    let early = too_early(trace, tries, &|_, _| Ok(false))?;
+    if let Some(one) = early.iter().find(|one| one.is_cause(tries.times)) {
+        let json = json!({ "too_early": loc(one.write), "read": loc(one.read) });
+        return Ok(shown(one.lines(trace, tries.times), json));
+    }
+    let read = read_too_early(trace, tries)?;
+    if let Some(one) = read.iter().find(|one| one.passed == tries.times) {
+        let json = json!({ "read_early": loc(one.read), "write": loc(one.write) });
+        return Ok(shown(one.lines(trace, tries.times), json));
+    }
+    Ok(FoundRepair::none("what the failing run does could be done one block after the other"))
 }
 
 /// Whether a repair keeps the program from failing, as far as its runs say.

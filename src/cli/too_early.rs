@@ -1,9 +1,9 @@
 //! Orders that a failing run takes: a thread wrote what another one read before it failed, too early. No code that is kept whole prevents
-//! that, since the other thread has to come first.
+//! that, since the other thread has to come first. Or it read what another thread had yet to write.
 
 use super::kept_whole::Tries;
 use super::unfinished::Plans;
-use foretrace::report::TooEarly;
+use foretrace::report::{ReadEarly, TooEarly};
 use foretrace_repair::Functions;
 use foretrace_trace::{EventId, Op, ThreadId, Trace};
 
@@ -50,12 +50,57 @@ pub fn too_early(
     Ok(all)
 }
 
+/// What becomes of the program if another thread goes on to a write first that came after a read of the thread that failed, with the rest
+/// of the schedule as it was. Ends at the first read that is a cause.
+pub fn read_too_early(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<Vec<ReadEarly>> {
+    let mut all = Vec::new();
+    for (read, write) in reads_before_writes(trace).into_iter().take(MOST) {
+        if !(tries.go_on)() {
+            break;
+        }
+        let (writer, at) = (trace.event(write).thread, trace.event(write).at);
+        let (Some(plans), Some(at)) = (Plans::first(trace, &tries.enforced, (read, writer))?, at) else { continue };
+        let plan = plans.until(at);
+        if tries.enforced.runs(&plan, 1, tries.go_on)?.passed == 0 {
+            continue;
+        }
+        let passed = tries.enforced.runs(&plan, tries.times, tries.go_on)?.passed;
+        if (tries.go_on)() {
+            all.push(ReadEarly { read, write, passed });
+        }
+        if passed == tries.times {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+/// The last read of each variable by the thread that did something last, the latest first, with the write of another thread that came next.
+fn reads_before_writes(trace: &Trace) -> Vec<(EventId, EventId)> {
+    let Some(thread) = failing_thread(trace) else { return Vec::new() };
+    let mut next: Vec<Option<EventId>> = vec![None; trace.vars.len()];
+    let mut is_done = vec![false; trace.vars.len()];
+    let mut all = Vec::new();
+    for (id, event) in trace.events.iter().enumerate().rev().map(|(index, event)| (EventId::from_index(index), event)) {
+        let Some(var) = event.op.var().map(|var| var.index()) else { continue };
+        if event.thread != thread {
+            next[var] = if event.op.writes() { Some(id) } else { next[var] };
+        } else if !matches!(event.op, Op::Write { .. }) && !std::mem::replace(&mut is_done[var], true) {
+            all.extend(next[var].map(|write| (id, write)));
+        }
+    }
+    all
+}
+
+/// The thread that did something last.
+fn failing_thread(trace: &Trace) -> Option<ThreadId> {
+    let is_step = |op: &Op| op.var().is_some() || matches!(op, Op::Fail { .. });
+    trace.iter().rfind(|(_, event)| is_step(&event.op)).map(|(_, event)| event.thread)
+}
+
 /// The reads of the thread that did something last, the latest first, with the writes of other threads that they read; of each write one.
 fn last_reads(trace: &Trace) -> Vec<(EventId, EventId)> {
-    let accesses = |id: &EventId| trace.event(*id).op.var().is_some();
-    let Some(thread) = trace.iter().map(|(id, _)| id).rfind(accesses).map(|last| trace.event(last).thread) else {
-        return Vec::new();
-    };
+    let Some(thread) = failing_thread(trace) else { return Vec::new() };
     let mut written: Vec<Option<EventId>> = vec![None; trace.vars.len()];
     let mut all: Vec<(EventId, EventId)> = Vec::new();
     let mut joined: Vec<ThreadId> = Vec::new();

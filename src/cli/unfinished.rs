@@ -6,7 +6,7 @@ use super::kept_whole::Tries;
 use anyhow::Context;
 use foretrace::recorder::{End, Plan, Turn};
 use foretrace::report::Unfinished;
-use foretrace_repair::Functions;
+use foretrace_repair::{Function, Functions, may_be_end};
 use foretrace_trace::{Event, EventId, Op, ThreadId, Trace};
 use std::collections::BTreeSet;
 
@@ -18,34 +18,40 @@ pub fn unfinished(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<Vec<Unfini
             break;
         }
         let Some(plans) = Plans::new(trace, tries, last)? else { continue };
-        let end = plans.end_of_function(tries)?;
+        // A thread's own function as a whole says nothing of where the thread had to get.
+        let end = if function.is_thread { None } else { plans.end_of_function(tries)? };
         let until = match end {
             Some(end) => Some(end),
             None => plans.first_that_passes(tries)?,
         };
         let Some(until) = until else { continue };
-        let endings = tries.enforced.runs(&plans.until(until), tries.times, tries.go_on)?;
-        if (tries.go_on)() {
-            all.push(Unfinished { last, function, is_finished: end.is_some(), passed: endings.passed });
+        let passed = tries.enforced.runs(&plans.until(until), tries.times, tries.go_on)?.passed;
+        let reached = if end.is_none() && passed > 0 { plans.reached(until, tries)? } else { None };
+        // A thread that only goes on to wait, or to read, brings nothing that others need.
+        let is_empty = function.is_thread && reached.is_none();
+        if (tries.go_on)() && !is_empty {
+            all.push(Unfinished { last, function: function.name, is_finished: end.is_some(), reached, passed });
         }
     }
     Ok(all)
 }
 
-/// The last accesses of threads that no other thread joined and that others came after, each with the function that it is in.
-fn interrupted(trace: &Trace) -> Vec<(EventId, String)> {
+/// The last steps of threads that no other thread joined and that others came after, each with the function that it is in: accesses, and
+/// what lets another thread begin or go on.
+fn interrupted(trace: &Trace) -> Vec<(EventId, Function)> {
     let functions = Functions::new(trace);
     let joined: BTreeSet<ThreadId> = trace.events.iter().filter_map(|event| joins(&event.op)).collect();
-    let accesses = |id: &EventId| trace.event(*id).op.var().is_some();
-    let latest = trace.iter().map(|(id, _)| id).rfind(accesses);
+    // What the thread that failed reads may be in no event, if no other thread got to write it.
+    let is_step = |op: &Op| op.var().is_some() || matches!(op, Op::Fail { .. });
+    let latest = trace.iter().rfind(|(_, event)| is_step(&event.op)).map(|(id, _)| id);
     let threads = (0..trace.threads.len()).map(ThreadId::from_index).filter(|thread| !joined.contains(thread));
     let last_of = |thread: ThreadId| {
-        let is_own = |id: &EventId| trace.event(*id).thread == thread && accesses(id);
+        let is_own = |id: &EventId| trace.event(*id).thread == thread && may_be_end(&trace.event(*id).op);
         let last = trace.iter().map(|(id, _)| id).rfind(is_own)?;
-        (Some(last) != latest).then_some(last)
+        (latest > Some(last)).then_some(last)
     };
-    let function_of = |last: EventId| Some((last, functions.around(last)?.name));
-    let mut all: Vec<(EventId, String)> = threads.filter_map(last_of).filter_map(function_of).collect();
+    let function_of = |last: EventId| Some((last, functions.around(last)?));
+    let mut all: Vec<(EventId, Function)> = threads.filter_map(last_of).filter_map(function_of).collect();
     all.sort_unstable_by_key(|(last, _)| std::cmp::Reverse(*last)); // what stopped last is nearest to the failure
     all
 }
@@ -67,13 +73,12 @@ pub struct Plans {
 
 impl Plans {
     fn new(trace: &Trace, tries: &Tries<'_>, last: EventId) -> anyhow::Result<Option<Plans>> {
-        let order: Vec<EventId> = trace.iter().map(|(id, _)| id).collect();
-        let (before, after) = order.split_at(last.index() + 1);
+        let (before, after) = split(trace, last.index() + 1);
         let stopped = trace.event(last);
         let path = trace.threads[stopped.thread.index()].path.as_deref().map(str::to_string);
         let (Some(path), Some(at)) = (path, stopped.at) else { return Ok(None) };
         let plan = |order| tries.enforced.plan(trace, order, None);
-        Ok(Some(Plans { before: plan(before)?, after: plan(after)?, path, at }))
+        Ok(Some(Plans { before: plan(&before)?, after: plan(&after)?, path, at }))
     }
 
     /// A thread goes on at `until`, where it was not its turn; what it did later in the run falls away. `None` where it was not started.
@@ -82,15 +87,14 @@ impl Plans {
         enforced: &Enforced<'_>,
         (until, thread): (EventId, ThreadId),
     ) -> anyhow::Result<Option<Plans>> {
-        let order: Vec<EventId> = trace.iter().map(|(id, _)| id).collect();
-        let (before, after) = order.split_at(until.index());
+        let (before, after) = split(trace, until.index());
         let at = before.iter().rev().filter(|id| trace.event(**id).thread == thread).find_map(|id| trace.event(*id).at);
         let forks = |id: &EventId| matches!(trace.event(*id).op, Op::Fork { child } if child == thread);
         let path = trace.threads[thread.index()].path.as_deref().map(str::to_string);
         let (Some(path), true) = (path, at.is_some() || before.iter().any(forks)) else { return Ok(None) };
-        let others: Vec<EventId> = after.iter().copied().filter(|id| trace.event(*id).thread != thread).collect();
+        let others: Vec<EventId> = after.into_iter().filter(|id| trace.event(*id).thread != thread).collect();
         let plan = |order| enforced.plan(trace, order, None);
-        Ok(Some(Plans { before: plan(before)?, after: plan(&others)?, path, at: at.unwrap_or(0) }))
+        Ok(Some(Plans { before: plan(&before)?, after: plan(&others)?, path, at: at.unwrap_or(0) }))
     }
 
     /// The thread goes on as far as it can.
@@ -99,7 +103,7 @@ impl Plans {
     }
 
     /// The thread goes on until a record of its log.
-    fn until(&self, until: u64) -> Plan {
+    pub fn until(&self, until: u64) -> Plan {
         let turn = Turn { path: self.path.clone(), first: self.at + 1, end: End { until, beyond: 0 } };
         let mut plan = self.before.clone();
         plan.turns.push(turn);
@@ -109,11 +113,25 @@ impl Plans {
 
     /// Where the thread finishes the function, as a run says in which it goes on as far as it can.
     fn end_of_function(&self, tries: &Tries<'_>) -> anyhow::Result<Option<u64>> {
+        Ok(self.run(&self.onward(), tries)?.and_then(|trace| end_of(&trace, &self.path, self.at)))
+    }
+
+    /// Where the last step before a record of the thread's log is that changes something for others.
+    fn reached(&self, until: u64, tries: &Tries<'_>) -> anyhow::Result<Option<String>> {
+        let Some(trace) = self.run(&self.until(until), tries)? else { return Ok(None) };
+        let is_own = |event: &Event| trace.threads[event.thread.index()].path.as_deref() == Some(self.path.as_str());
+        let is_before = |event: &Event| event.at.is_some_and(|at| self.at < at && at <= until);
+        let changes = |op: &Op| op.writes() || (op.var().is_none() && may_be_end(op) && !matches!(op, Op::Wait { .. }));
+        let mut steps = trace.iter().filter(|(_, event)| is_own(event) && is_before(event) && changes(&event.op));
+        Ok(steps.next_back().and_then(|(id, _)| trace.loc(id)).map(str::to_string))
+    }
+
+    /// The trace of a run along a plan.
+    fn run(&self, plan: &Plan, tries: &Tries<'_>) -> anyhow::Result<Option<Trace>> {
         let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-        let Some((run, _)) = (tries.run_into)(&self.onward(), &folder.path().join("run"))? else { return Ok(None) };
+        let Some((run, _)) = (tries.run_into)(plan, &folder.path().join("run"))? else { return Ok(None) };
         tries.atomic.first_trace_unsaid(&run)?;
-        let asked = tries.atomic.read_within(&run, tries.go_on)?;
-        Ok(asked.and_then(|asked| end_of(&asked.trace, &self.path, self.at)))
+        Ok(tries.atomic.read_within(&run, tries.go_on)?.map(|asked| asked.trace))
     }
 
     /// The fewest records further with which the program passes.
@@ -127,11 +145,16 @@ impl Plans {
     }
 }
 
+/// What threads did before and after a place of the recorded order.
+fn split(trace: &Trace, at: usize) -> (Vec<EventId>, Vec<EventId>) {
+    trace.iter().map(|(id, _)| id).partition(|id| id.index() < at)
+}
+
 /// Where a thread of a run finishes the function that it is in at a position of its log, if it does more in it.
 fn end_of(trace: &Trace, path: &str, at: u64) -> Option<u64> {
     let is_it =
         |event: &Event| event.at == Some(at) && trace.threads[event.thread.index()].path.as_deref() == Some(path);
-    let stopped = trace.iter().rfind(|(_, event)| is_it(event) && event.op.var().is_some())?.0;
+    let stopped = trace.iter().rfind(|(_, event)| is_it(event) && may_be_end(&event.op))?.0;
     let end = Functions::new(trace).around(stopped)?.last;
     let thread = trace.event(stopped).thread;
     let within = trace.iter().filter(|(id, event)| event.thread == thread && stopped < *id && *id <= end);

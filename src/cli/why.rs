@@ -7,7 +7,7 @@ use super::delays::{WithWrite, fails_by_other, with_write};
 use super::enforced::{Enforced, ran_along, run_along};
 use super::kept_whole::{Failed, Tried, Tries};
 use super::outcome::{Outcome, say};
-use super::too_early::too_early;
+use super::too_early::{read_too_early, too_early};
 use super::unfinished::unfinished;
 use anyhow::bail;
 use foretrace::recorder::{Ending, Folder, Plan, Program, differences, recorded_ending, run_plan};
@@ -125,6 +125,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     let mut too_early = runs.trying(|tries| too_early(&asked.trace, tries, &is_known))?;
     runs.find_delays(&asked.trace, &mut tried, &mut too_early)?;
+    let any = tried.iter().any(|(violation, _)| violation.is_cause(args.times))
+        || unfinished.iter().any(|one| one.passed == args.times)
+        || too_early.iter().any(|one| one.is_cause(args.times));
+    let read_early = if any { Vec::new() } else { runs.trying(|tries| read_too_early(&asked.trace, tries))? };
     let complete = go_on();
     let violations = runs.with_smaller_causes(&asked.trace, tried);
     let switches = if again > 0 && args.switch_runs > 0 { runs.switches(&asked)? } else { None };
@@ -137,6 +141,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         violations,
         unfinished,
         too_early,
+        read_early,
         complete,
         switches,
     };

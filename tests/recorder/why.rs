@@ -265,6 +265,68 @@ fn a_function_that_the_run_did_not_finish_is_the_cause() {
     assert!((0..20).all(|seed| right.record("right", &["--seed", &seed.to_string()]) == json!({"code": 0})));
 }
 
+/// `main` starts a thread, and sets what that needs afterwards. EARLY: the thread reads it, and fails later.
+const LATE: &str = r#"
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+static int *config;
+
+static void *use_it(void *unused)
+{
+#ifdef EARLY
+    int *used = config;
+    for (volatile int turn = 0; turn < 3; turn++)
+        sched_yield();
+    if (used == NULL)
+        abort();
+#else
+    if (config == NULL)
+        abort();
+#endif
+    return unused;
+}
+
+int main(void)
+{
+    static int value;
+    pthread_t thread;
+    pthread_create(&thread, NULL, use_it, NULL);
+    config = &value;
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#;
+
+/// In the failing run `main` did not come to the write, or came to it too late. No code that is kept whole prevents either.
+#[test]
+fn what_a_thread_sets_after_it_started_the_one_that_needs_it_is_the_cause() {
+    let why = |text: &str, key: &str| {
+        let workshop = Workshop::build_text(text, "late.c");
+        let is_failing = |seed: &i32| {
+            let options = ["--scheduler", "pct", "--seed", &seed.to_string()];
+            workshop.record("failing", &options) == json!({"signal": 6})
+        };
+        assert!((0..200).any(|seed| is_failing(&seed)), "no seed fails");
+        let run =
+            ran(&mut workshop.shell("foretrace why failing --times 5 --switch-runs 0 --format json -- ./program"));
+        assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+        let report = fitting(&run.out);
+        let causes: Vec<&Value> =
+            report[key].as_array().into_iter().flatten().filter(|one| one["cause"] == json!(true)).collect();
+        assert_eq!(causes.len(), 1, "{report:#}");
+        causes[0].clone()
+    };
+    let is_at = |place: &Value, line: &str| place.as_str().is_some_and(|place| place.ends_with(line));
+    let stopped = why(LATE, "unfinished");
+    assert_eq!(stopped["function"], json!("main"), "{stopped:#}");
+    assert!(is_at(&stopped["reached"], "late.c:28:12"), "{stopped:#}");
+    let early = why(&format!("#define EARLY\n{LATE}"), "read_early");
+    assert!(is_at(&early["read"]["loc"], "late.c:12:17"), "{early:#}");
+    assert!(is_at(&early["write"]["loc"], "late.c:29:12"), "{early:#}");
+}
+
 /// A seat is looked at under a shared lock and taken under the lock for one. Two threads hold the shared lock at once in a failing run.
 const SEAT: &str = r#"
 #include <pthread.h>

@@ -354,7 +354,7 @@ fn is_access(op: &str) -> bool {
 }
 
 /// Whether events of this kind are records of the log; the others happen between two of them.
-fn has_record(op: &str) -> bool {
+pub fn has_record(op: &str) -> bool {
     !matches!(op, "assume" | "let" | "begin" | "end" | "free" | "fail" | "call" | "return")
 }
 

@@ -43,7 +43,7 @@ pub use operations::{Operation, Operations};
 pub use others::{Others, others};
 pub use patch::{NewLock, NoPatch, Patch, PatchLock, file_of, patch};
 pub use rank::{Passing, Ranked, Repairs, repairs};
-pub use relation::Relation;
+pub use relation::{Relation, may_be_end};
 pub use rounds::{Round, RoundsEnd, Seen, rounds};
 pub use section::{Lines, Repair, Section};
 pub use semaphores::Downs;

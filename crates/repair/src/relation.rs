@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 pub(crate) type Position = u32;
 
 /// Whether a section may begin or end with such a step: an access, what other threads wait for, or a wait, which is a step where it misses its signal.
-pub(crate) fn may_be_end(op: &Op) -> bool {
+pub fn may_be_end(op: &Op) -> bool {
     let lets_others_go_on =
         matches!(op, Op::Fork { .. } | Op::Signal { .. } | Op::Broadcast { .. } | Op::Arrive { .. } | Op::Post { .. });
     lets_others_go_on || op.var().is_some() || matches!(op, Op::Wait { .. })

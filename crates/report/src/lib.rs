@@ -44,8 +44,7 @@ pub use folding::{cut, short_name};
 pub use foretrace_trace::write_whole;
 pub use history::{HistoryJson, HistoryReport, OperationJson, SEQUENTIAL_RUNS, as_what, operation_json};
 pub use json::JsonReport;
-use names::wrapped;
-pub use names::{Names, SourceLine, below_crates, thread_called, thread_name};
+pub use names::{Names, SourceLine, below_crates, thread_called, thread_name, wrapped};
 pub use needed::{NeededRuns, write_needed};
 pub use not_repaired::NotRepaired;
 pub use predicted::{
@@ -66,7 +65,7 @@ pub use style::plural;
 pub use table::{act, act_of};
 pub use text::TextReport;
 pub use use_after_free::{UsesJson, UsesReport, WrittenUse};
-pub use why::{Delays, Gone, Switches, TooEarly, Unfinished, Violation, WhyReport};
+pub use why::{Delays, Gone, ReadEarly, Switches, TooEarly, Unfinished, Violation, WhyReport};
 pub use witness::{NamesPlaces, Unproved, WitnessDir, WitnessFileError};
 
 use foretrace_analysis::blocks::BlockName;

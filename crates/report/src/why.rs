@@ -26,6 +26,8 @@ pub struct WhyReport<'t> {
     pub unfinished: Vec<Unfinished>,
     /// Writes that another thread read before it failed, and that no violation explains which is a cause.
     pub too_early: Vec<TooEarly>,
+    /// Reads of what another thread had yet to write, where nothing else is a cause.
+    pub read_early: Vec<ReadEarly>,
     /// Whether all violations were tried before the limit.
     pub complete: bool,
     /// The context switches that the failure takes; nothing where that was not found out.
@@ -77,14 +79,34 @@ impl Violation {
 
 /// A function in which a thread stopped until the program ended, and what became of the program when it was finished first.
 pub struct Unfinished {
-    /// The thread's last access.
+    /// The thread's last step: an access, or what let another thread begin or go on.
     pub last: EventId,
     /// The function.
     pub function: String,
     /// Whether it was finished as far as another run tells; if not, its thread just went on.
     pub is_finished: bool,
+    /// Where the thread had to get, if the function was not finished.
+    pub reached: Option<String>,
     /// How often the program passed.
     pub passed: u32,
+}
+
+impl Unfinished {
+    /// In words: what did not come about, and what became of the program with it, of so many runs.
+    pub fn lines(&self, trace: &Trace, times: u32) -> [String; 2] {
+        let thread = thread_name(trace, trace.event(self.last).thread);
+        let loc = trace.loc(self.last).map(|loc| format!(" at {loc}")).unwrap_or_default();
+        let with = match (self.is_finished, &self.reached) {
+            (true, _) => "finished first".to_string(),
+            (false, Some(place)) => format!("where that thread went on to {place} first"),
+            (false, None) => "where that thread went on first".to_string(),
+        };
+        let passed = self.passed;
+        [
+            format!("not finished: {}, in which {thread} stopped{loc} until the program ended", self.function),
+            format!("{with}, with the rest of the schedule as it was, the program passed {passed} of {times} times"),
+        ]
+    }
 }
 
 /// A write that another thread read before it failed, and what became of the program when that thread went on first.
@@ -99,7 +121,50 @@ pub struct TooEarly {
     pub harmless: Option<usize>,
 }
 
+/// A read of the thread that failed, and what became of the program when another thread went on to its next write of that first.
+pub struct ReadEarly {
+    /// The read.
+    pub read: EventId,
+    /// The write that came after it.
+    pub write: EventId,
+    /// How often the program passed.
+    pub passed: u32,
+}
+
+impl ReadEarly {
+    /// In words: what came too early, and what became of the program where it did not, of so many runs.
+    pub fn lines(&self, trace: &Trace, times: u32) -> [String; 2] {
+        let ((reader, reads), (writer, writes)) = (act_at(trace, self.read), act_at(trace, self.write));
+        let passed = self.passed;
+        [
+            format!("too early: {reader} {reads}, before {writer} {writes}"),
+            format!(
+                "where {writer} went on to that first, with the rest of the schedule as it was, the program passed {passed} of {times} times"
+            ),
+        ]
+    }
+}
+
+/// The thread of an access, and what it does where.
+fn act_at(trace: &Trace, event: EventId) -> (String, String) {
+    let thread = thread_name(trace, trace.event(event).thread);
+    let loc = trace.loc(event).map(|loc| format!(" at {loc}")).unwrap_or_default();
+    (thread, format!("{}{loc}", act_of(trace, event)))
+}
+
 impl TooEarly {
+    /// In words: what came too early, and what became of the program where it did not, of so many runs.
+    pub fn lines(&self, trace: &Trace, times: u32) -> [String; 2] {
+        let ((writer, writes), (reader, reads)) = (act_at(trace, self.write), act_at(trace, self.read));
+        let passed = self.passed;
+        [
+            format!("too early: {writer} {writes}, before {reader} {reads}"),
+            format!(
+                "where {reader} went on first, with the rest of the schedule as it was, the program passed {passed} of {times} times"
+            ),
+        ]
+    }
+
     /// Whether the program passes every time if the other thread goes on first. It does not count if the write does no harm with a cause kept whole.
     pub fn is_cause(&self, times: u32) -> bool {
         self.harmless.is_none() && self.passed == times
@@ -139,6 +204,8 @@ struct Json<'t> {
     unfinished: Vec<JsonUnfinished<'t>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     too_early: Vec<JsonTooEarly<'t>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    read_early: Vec<JsonReadEarly<'t>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     switches: Option<JsonSwitches<'t>>,
 }
@@ -165,6 +232,16 @@ struct JsonUnfinished<'t> {
     #[serde(flatten)]
     place: JsonPlace<'t>,
     function: &'t str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reached: Option<&'t str>,
+    gone: u32,
+    cause: bool,
+}
+
+#[derive(Serialize)]
+struct JsonReadEarly<'t> {
+    read: JsonPlace<'t>,
+    write: JsonPlace<'t>,
     gone: u32,
     cause: bool,
 }
@@ -214,7 +291,8 @@ impl WhyReport<'_> {
 
     /// Whether a cause was found that is no violation.
     fn has_other_cause(&self) -> bool {
-        self.stopped().next().is_some() || self.early().next().is_some()
+        let is_read_early = self.read_early.iter().any(|one| one.passed == self.times);
+        self.stopped().next().is_some() || self.early().next().is_some() || is_read_early
     }
 
     /// Unfinished functions that remove the failure when they are finished first.
@@ -246,6 +324,15 @@ impl WhyReport<'_> {
                 .map(|one| JsonUnfinished {
                     place: place(one.last),
                     function: &one.function,
+                    reached: one.reached.as_deref(),
+                    gone: one.passed,
+                    cause: one.passed == self.times,
+                })
+                .collect(),
+            read_early: (self.read_early.iter())
+                .map(|one| JsonReadEarly {
+                    read: place(one.read),
+                    write: place(one.write),
                     gone: one.passed,
                     cause: one.passed == self.times,
                 })
@@ -312,33 +399,19 @@ impl WhyReport<'_> {
             write_cycle(self.trace, &violation.cycle, out)?;
         }
         for (number, one) in self.stopped().enumerate() {
-            let thread = thread_name(self.trace, self.trace.event(one.last).thread);
-            let loc = self.trace.loc(one.last).map(|loc| format!(" at {loc}")).unwrap_or_default();
             let number = causes.len() + number + 1;
-            writeln!(
-                out,
-                "\ncause {number}: not finished: {}, in which {thread} stopped{loc} until the program ended",
-                one.function
-            )?;
-            writeln!(
-                out,
-                "   {}, with the rest of the schedule as it was, the program passed {times} of {times} times",
-                if one.is_finished { "finished first" } else { "where that thread went on first" }
-            )?;
+            let [what, with] = one.lines(self.trace, times);
+            writeln!(out, "\ncause {number}: {what}\n   {with}")?;
         }
         for (number, one) in self.early().enumerate() {
-            let place = |event: EventId| {
-                let thread = thread_name(self.trace, self.trace.event(event).thread);
-                let loc = self.trace.loc(event).map(|loc| format!(" at {loc}")).unwrap_or_default();
-                (thread, format!("{}{loc}", act_of(self.trace, event)))
-            };
-            let ((writer, writes), (reader, reads)) = (place(one.write), place(one.read));
             let number = causes.len() + self.stopped().count() + number + 1;
-            writeln!(out, "\ncause {number}: too early: {writer} {writes}, before {reader} {reads}")?;
-            writeln!(
-                out,
-                "   where {reader} went on first, with the rest of the schedule as it was, the program passed {times} of {times} times"
-            )?;
+            let [what, with] = one.lines(self.trace, times);
+            writeln!(out, "\ncause {number}: {what}\n   {with}")?;
+        }
+        for (number, one) in self.read_early.iter().filter(|one| one.passed == times).enumerate() {
+            let number = causes.len() + self.stopped().count() + self.early().count() + number + 1;
+            let [what, with] = one.lines(self.trace, times);
+            writeln!(out, "\ncause {number}: {what}\n   {with}")?;
         }
         for violation in &others {
             writeln!(out)?;
