@@ -3,8 +3,10 @@
 use super::enforced::{Endings, Enforced};
 use super::predict_repair::Runs;
 use foretrace::report::{AsItIs, BlockRepair, BlockReport, BlockRuns, NeededRuns, NotRepaired, Subject};
-use foretrace_repair::{Repair, Sections, Whole, kept_whole, stretches_of};
-use foretrace_trace::{Atomic, EventId, Observed, Trace};
+use foretrace_repair::{Guard, NoGuard, Repair, Sections, Whole, circle, guarded, kept_whole, others, stretches_of};
+use foretrace_trace::{Atomic, EventId, Observed, SyncId, ThreadId, Trace, VarId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// A violation of a block.
 pub struct ViolatedBlock<'t> {
@@ -49,6 +51,27 @@ impl ViolatedBlock<'_> {
         let Endings { failed, passed, left, .. } = enforced.runs(&plan, times, go_on)?;
         Ok(Some(NeededRuns { failed, passed, left }))
     }
+}
+
+/// The lock that sections can hold, and that all other accesses of what they share hold already: while it is held, no other thread comes between.
+pub fn lock_of_others(trace: &Trace, atomic: Option<Atomic>, repair: &Repair) -> Option<SyncId> {
+    let stretches = stretches_of(trace, atomic, repair);
+    let mut by_thread: FxHashMap<VarId, FxHashSet<ThreadId>> = FxHashMap::default();
+    let mut within: BTreeSet<VarId> = BTreeSet::new();
+    for (id, event) in trace.iter() {
+        let Some(var) = event.op.var() else { continue };
+        by_thread.entry(var).or_default().insert(event.thread);
+        let holds =
+            |(first, last): &Whole| trace.event(*first).thread == event.thread && (*first..=*last).contains(&id);
+        within.extend(stretches.iter().any(holds).then_some(var));
+    }
+    let shared: Vec<VarId> = within.into_iter().filter(|var| by_thread[var].len() > 1).collect();
+    others(trace, &stretches, &shared).locks.into_iter().find(|lock| {
+        match guarded(trace, Guard { lock: Some(*lock), stretches: &stretches, vars: &[] }) {
+            Ok(made) => circle(&made.trace, made.lock).is_none(),
+            Err(why) => why == NoGuard::ForbidsRun,
+        }
+    })
 }
 
 /// How many repairs are sought, and of what.

@@ -1,10 +1,10 @@
 //! `foretrace test --repair`: of each failure, which code would have to be atomic for it not to happen.
 
 use super::atomic::AtomicArgs;
-use super::block_repair::ViolatedBlock;
+use super::block_repair::{ViolatedBlock, lock_of_others};
 use super::enforced::{Endings, Enforced};
 use super::kept_whole::{Failed, Tries};
-use super::patched::proposed;
+use super::patched::{Patchable, proposed};
 use super::predict_repair::{Runs, Seeker};
 use super::too_early::{read_too_early, too_early};
 use super::unfinished::unfinished;
@@ -14,8 +14,8 @@ use foretrace::report::{
     wrapped, write_needed, write_predicted_one,
 };
 use foretrace::testing::{Asked, Attempt, Find, Kind, Report, Settings, TestError, Trials, read_witness};
-use foretrace_repair::{Limits, Repair, repairs};
-use foretrace_trace::{EventId, Trace};
+use foretrace_repair::{Limits, PatchLock, Repair, repairs};
+use foretrace_trace::{Atomic, EventId, Trace};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -50,6 +50,9 @@ impl FoundRepair {
         }
     }
 }
+
+/// A trace, where it lies, and what is atomic in it, where that was chosen.
+type Traced<'a> = (&'a Path, &'a Trace, Option<Atomic>);
 
 /// Seeks repairs of what a test has found.
 pub struct Repairer<'a> {
@@ -131,7 +134,8 @@ impl<'a> Repairer<'a> {
         let runs = block.tried(&repair, &enforced, self.settings.replays, &go_on)?;
         let path: Vec<EventId> = witness.path.iter().map(|step| step.event).collect();
         let json = json!({ "sections": repair, "path": path, "runs": runs });
-        self.shown_sections(&asked.trace, &repair, runs, (json, "a whole block is violated: no lock was sought"))
+        let atomic = Some(asked.options.atomic);
+        self.shown_sections((Path::new(&asked.file), &asked.trace, atomic), &repair, runs, json)
     }
 
     /// The repair of a recorded run that failed by itself: of those that its own trace needs the first that helps the program.
@@ -162,7 +166,7 @@ impl<'a> Repairer<'a> {
         for ranked in found.ranked.iter().take(MOST_WAYS) {
             let endings = tries.tried(failed, ranked)?.map(|tried| tried.endings);
             let runs = endings.map(|Endings { failed, passed, left, .. }| NeededRuns { failed, passed, left });
-            let shown = self.shown_needed(&asked.trace, &ranked.repair, runs)?;
+            let shown = self.shown_needed((&find.schedule, &asked.trace, found.chosen), &ranked.repair, runs)?;
             if runs.is_some_and(|runs| runs.failed == 0 && runs.passed > 0) {
                 return Ok(shown);
             }
@@ -207,23 +211,36 @@ impl<'a> Repairer<'a> {
         Ok(Some((self.shown(subject, repair)?, usefulness)))
     }
 
-    fn shown_needed(&self, trace: &Trace, repair: &Repair, runs: Option<NeededRuns>) -> anyhow::Result<FoundRepair> {
-        let json = json!({ "sections": repair, "observed": true, "runs": runs });
-        self.shown_sections(trace, repair, runs, (json, "the run failed by itself: no lock was sought"))
-    }
-
-    /// Sections without a lock, with what is said to programs, and why there is no patch.
-    fn shown_sections(
+    fn shown_needed(
         &self,
-        trace: &Trace,
+        traced: Traced<'_>,
         repair: &Repair,
         runs: Option<NeededRuns>,
-        (mut json, why): (Value, &str),
     ) -> anyhow::Result<FoundRepair> {
+        let json = json!({ "sections": repair, "observed": true, "runs": runs });
+        self.shown_sections(traced, repair, runs, json)
+    }
+
+    /// Sections that were kept whole, with the lock that others hold, and what is said to programs.
+    fn shown_sections(
+        &self,
+        (name, trace, atomic): Traced<'_>,
+        repair: &Repair,
+        runs: Option<NeededRuns>,
+        mut json: Value,
+    ) -> anyhow::Result<FoundRepair> {
+        let lock = lock_of_others(trace, atomic, repair);
         let mut text = Vec::new();
-        write_needed(trace, repair, runs, &mut text)?;
+        write_needed(trace, repair, (lock, runs), &mut text)?;
         let lines = String::from_utf8(text)?.lines().map(str::to_string).collect();
-        let patch = self.for_patch.then(|| Err(why.to_string()));
+        if let Some(lock) = lock {
+            json["lock"] = json!(trace.syncs[lock.index()].key);
+        }
+        let proposed = || match lock {
+            Some(lock) => Patchable::new((name, trace), atomic, repair)?.with(PatchLock::Existing(lock)),
+            None => Err("no existing lock would do, and whole blocks get no new one".to_string()),
+        };
+        let patch = self.for_patch.then(proposed);
         show_patch(&mut json, patch.as_ref());
         Ok(FoundRepair { lines, json, patch })
     }

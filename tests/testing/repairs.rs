@@ -43,3 +43,16 @@ fn the_repair_of_a_forgotten_lock_is_that_lock() {
         "{report:#}"
     );
 }
+
+/// A pair is torn between two critical sections of one lock: holding it on mends that.
+#[test]
+fn a_torn_pair_is_mended_by_its_lock() {
+    let workshop = built(&source("torn-pair.c"));
+    let report = report(&workshop, "--repair --patch pair.diff");
+    let repair = &report["tests"][0]["finds"][0]["repair"];
+    assert_eq!(repair["sections"][0]["function"], json!("set"), "{report:#}");
+    assert_eq!((&repair["lock"], &repair["runs"]["failed"]), (&json!("lock"), &json!(0)), "{report:#}");
+    let diff = std::fs::read_to_string(workshop.path("pair.diff")).expect("a proposal");
+    let removed: Vec<&str> = diff.lines().filter(|line| line.starts_with("-  ")).collect();
+    assert_eq!(removed, ["-    pthread_mutex_unlock(&lock);", "-    pthread_mutex_lock(&lock);"], "{diff}");
+}

@@ -2,7 +2,7 @@
 
 use super::names::{Names, wrapped};
 use foretrace_repair::{Lines, Section};
-use foretrace_trace::Trace;
+use foretrace_trace::{SyncId, Trace};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -17,14 +17,21 @@ pub struct NeededRuns {
     pub left: u32,
 }
 
-/// Writes the sections that a run which failed by itself would have needed, and what became of the program with them kept whole.
+/// Writes the sections that a run which failed by itself would have needed, the lock that all others hold, and what became of the program with
+/// the sections kept whole.
 pub fn write_needed(
     trace: &Trace,
     sections: &[Section],
-    runs: Option<NeededRuns>,
+    (lock, runs): (Option<SyncId>, Option<NeededRuns>),
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    section_lines("   make atomic", &Names::new(trace), sections, out)?;
+    let names = Names::new(trace);
+    section_lines("   make atomic", &names, sections, out)?;
+    if let Some(lock) = lock {
+        let line =
+            format!("   hold {} there, which all other accesses hold", names.short(&trace.syncs[lock.index()].key));
+        writeln!(out, "{}", wrapped(&line, "      "))?;
+    }
     writeln!(out, "{}", wrapped(&needed_line(runs), "      "))
 }
 
