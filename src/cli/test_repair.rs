@@ -99,17 +99,29 @@ impl<'a> Repairer<'a> {
                 ways.push(attempt);
             }
         }
-        let (mut by_new_lock, mut useless, until) = (None, None, Instant::now() + share);
+        let (mut by_new_lock, mut of_turns, mut useless, until) = (None, None, None, Instant::now() + share);
+        let left = || until.saturating_duration_since(Instant::now());
         for way in ways.into_iter().take(MOST_WAYS) {
-            match self.repair_of(way, &find.attempts, until.saturating_duration_since(Instant::now()))? {
+            match self.repair_of(way, &find.attempts, left())? {
                 Some((found, Use::HelpsByKnownLock)) => return Ok(found),
                 // The other code may have forgotten the lock that this one has.
                 Some((found, Use::Helps)) => by_new_lock = by_new_lock.or(Some(found)),
+                Some((found, Use::HelpsAsTurns)) => of_turns = of_turns.or(Some(found)),
                 Some((found, Use::None)) => useless = useless.or(Some(found)),
                 None => {}
             }
         }
-        Ok(by_new_lock.or(useless).unwrap_or_else(|| FoundRepair::none("a limit was reached")))
+        // Of a block that is violated in one turn, all turns as one are more than it takes.
+        let block = find.attempts.iter().find(|attempt| attempt.cycle.is_some());
+        if let (None, Some(block)) = (&by_new_lock, block) {
+            let found = self.of_block(block, left())?;
+            let runs = &found.json["runs"];
+            let is_useful = runs["failed"] == json!(0) && runs["passed"].as_u64() > Some(0);
+            if is_useful || of_turns.is_none() && useless.is_none() {
+                return Ok(found);
+            }
+        }
+        Ok(by_new_lock.or(of_turns).or(useless).unwrap_or_else(|| FoundRepair::none("a limit was reached")))
     }
 
     /// The repair of a whole block, of several variables.
@@ -205,6 +217,7 @@ impl<'a> Repairer<'a> {
         let is_known = repair.best().is_some_and(|choice| choice.lock.is_some() && choice.is_proved_and_safe());
         let usefulness = match repair.runs.is_some_and(RepairRuns::is_useless) {
             true => Use::None,
+            false if repair.sections.iter().any(|section| section.turns) => Use::HelpsAsTurns,
             false if is_known => Use::HelpsByKnownLock,
             false => Use::Helps,
         };
@@ -288,6 +301,8 @@ enum Use {
     /// By a lock that all other accesses hold.
     HelpsByKnownLock,
     Helps,
+    /// If all turns of a loop are one section.
+    HelpsAsTurns,
     None,
 }
 
