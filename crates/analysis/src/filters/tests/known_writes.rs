@@ -1,8 +1,9 @@
 //! Writes whose value follows from what conditions leave of reads.
 
-use super::Case;
+use super::{Case, triple_of};
 use crate::verdict::Decider::Segment;
-use foretrace_trace::TraceBuilder;
+use foretrace_checker::oracle::Oracle;
+use foretrace_trace::{Atomic, Independence, TraceBuilder};
 
 /// How a thread counts on: reads x as n and writes one more.
 type Counts = fn(&mut TraceBuilder, u64);
@@ -156,4 +157,273 @@ fn counted_under([takes, gives]: [Step; 2]) -> bool {
 fn sections_that_share_a_lock_end_no_write() {
     assert!(counted_under(LOCK));
     assert!(!counted_under(SHARED));
+}
+
+/// Whether the filter refutes a triple. The oracle says what is true, and the filter must not contradict it.
+fn refutes_rightly(case: &Case, triple: [u32; 3]) -> bool {
+    let oracle = Oracle::new(&case.trace, &case.observed, case.model).expect("the model fits");
+    let transactions = Atomic::Threads.transactions(&case.trace);
+    let truth = oracle.decide(&transactions, case.feasibility, Independence::Conflict);
+    let is_possible = truth[&triple_of(triple)].is_some();
+    let refutes = case.refutes(Segment, triple);
+    assert!(!(refutes && is_possible), "the filter refutes what is possible");
+    assert_eq!(refutes, !is_possible, "what is impossible here rests on a value that is known");
+    refutes
+}
+
+/// A step of a thread.
+fn step(what: impl Fn(&mut TraceBuilder, u64)) -> impl Fn(&mut TraceBuilder, u64) {
+    what
+}
+
+/// Thread 4 does `counts`, which leaves one in x. Thread 2 writes y and then two to x. Thread 3 finds two in x and reads y twice. Thread 5 does `disturbs`.
+/// Whether the write of y cannot come between the two reads, since only thread 2 leaves two in x.
+fn only_thread_two_leaves_two(
+    lock: [Step; 2],
+    counts: &dyn Fn(&mut TraceBuilder, u64),
+    disturbs: &dyn Fn(&mut TraceBuilder, u64),
+) -> bool {
+    let mut triple = [0; 3];
+    let case = Case::new(|b| {
+        counts(b, 4);
+        triple[1] = b.write(2, "y", "7").id().0;
+        lock[0](b, 2);
+        b.write(2, "x", "2");
+        lock[1](b, 2);
+        lock[0](b, 3);
+        b.read(3, "x", "c");
+        b.assume(3, "(= c 2)");
+        lock[1](b, 3);
+        triple[0] = b.read(3, "y", "v").id().0;
+        triple[2] = b.read(3, "y", "u").id().0;
+        disturbs(b, 5);
+    });
+    refutes_rightly(&case, triple)
+}
+
+fn under([takes, gives]: [Step; 2], what: &'static [Step]) -> impl Fn(&mut TraceBuilder, u64) {
+    step(move |b, thread| {
+        takes(b, thread);
+        what.iter().for_each(|step| step(b, thread));
+        gives(b, thread);
+    })
+}
+
+const READS: Step = |b, thread| {
+    b.read(thread, "x", "n");
+};
+const READS_AGAIN: Step = |b, thread| {
+    b.read(thread, "x", "d");
+};
+const PINS: Step = |b, thread| {
+    b.pin(thread, "(= n 0)");
+};
+const COUNTS_ON: Step = |b, thread| {
+    b.write(thread, "x", "(+ n 1)");
+};
+const COUNTS_ON_AGAIN: Step = |b, thread| {
+    b.write(thread, "x", "(+ d 1)");
+};
+const WRITES_ONE: Step = |b, thread| {
+    b.write(thread, "x", "1");
+};
+
+/// The pin comes after the write. Where no section holds both, the reader may find what another count leads to.
+#[test]
+fn a_write_is_known_before_its_pin_only_in_a_section_that_holds_both() {
+    let one = under(LOCK, &[WRITES_ONE]);
+    assert!(only_thread_two_leaves_two(LOCK, &under(LOCK, &[READS, COUNTS_ON, PINS]), &one));
+    let pins_later = step(|b, thread| {
+        under(LOCK, &[READS, COUNTS_ON])(b, thread);
+        PINS(b, thread);
+    });
+    assert!(!only_thread_two_leaves_two(LOCK, &pins_later, &one));
+    let takes_it_again = step(|b, thread| {
+        under(LOCK, &[READS, COUNTS_ON])(b, thread);
+        under(LOCK, &[PINS])(b, thread);
+    });
+    assert!(!only_thread_two_leaves_two(LOCK, &takes_it_again, &one));
+}
+
+/// A value that is computed of two reads is known where both are.
+#[test]
+fn a_write_is_known_by_the_last_of_its_pins() {
+    let one = under(LOCK, &[WRITES_ONE]);
+    let adds: Step = |b, thread| {
+        b.read(thread, "x", "n");
+        b.pin(thread, "(= n 0)");
+        b.read(thread, "z", "k");
+        b.write(thread, "x", "(+ n (+ k 1))");
+    };
+    let writes_z: Step = |b, thread| {
+        b.write(thread, "z", "1");
+    };
+    let pins_k: Step = |b, thread| {
+        b.pin(thread, "(= k 0)");
+    };
+    let before = move |b: &mut TraceBuilder, thread| {
+        LOCK[0](b, thread);
+        adds(b, thread);
+        pins_k(b, thread);
+        LOCK[1](b, thread);
+    };
+    let later = move |b: &mut TraceBuilder, thread| {
+        LOCK[0](b, thread);
+        adds(b, thread);
+        LOCK[1](b, thread);
+        pins_k(b, thread);
+    };
+    assert!(only_thread_two_leaves_two(LOCK, &before, &one));
+    assert!(!only_thread_two_leaves_two(LOCK, &later, &writes_z));
+}
+
+/// Two that share a lock may meet: one may write the count between two reads of the other.
+#[test]
+fn a_count_that_is_read_twice_is_not_known_where_the_lock_is_shared() {
+    let to_write: [Step; 2] = [
+        |b, thread| {
+            b.acquire(thread, "rw");
+        },
+        |b, thread| {
+            b.release(thread, "rw");
+        },
+    ];
+    let to_read: [Step; 2] = [
+        |b, thread| {
+            b.acquire_shared(thread, "rw");
+        },
+        |b, thread| {
+            b.release_shared(thread, "rw");
+        },
+    ];
+    let twice: &[Step] = &[READS, PINS, READS_AGAIN, COUNTS_ON_AGAIN];
+    let is_known =
+        |counts, disturbs| only_thread_two_leaves_two(to_write, &under(counts, twice), &under(disturbs, &[WRITES_ONE]));
+    assert!(is_known(to_write, to_write));
+    assert!(is_known(to_read, to_write));
+    assert!(!is_known(to_read, to_read));
+}
+
+/// A condition over a computed value says nothing of the read by itself.
+#[test]
+fn a_pin_of_a_definition_is_none_of_the_read() {
+    let by_definition: &[Step] = &[READS, |b, thread| {
+        b.set(thread, "k", "(+ n 1)");
+        b.pin(thread, "(= k 1)");
+        b.write(thread, "x", "(+ n 2)");
+    }];
+    let disturbs: Step = |_, _| {};
+    assert!(!only_thread_two_leaves_two(LOCK, &under(LOCK, by_definition), &disturbs), "thread 4 leaves two, too");
+}
+
+/// In a prefix that ends between a thread's own read and its pin, the thread may have read what it wrote of another count.
+#[test]
+fn a_write_is_not_known_to_its_own_thread_before_the_pin() {
+    let own = |pins_before: bool| {
+        let mut triple = [0; 3];
+        let case = Case::new(|b| {
+            READS(b, 3);
+            COUNTS_ON(b, 3);
+            triple[1] = b.write(2, "y", "7").id().0;
+            b.write(2, "x", "2");
+            if pins_before {
+                PINS(b, 3);
+            }
+            b.read(3, "x", "c");
+            b.assume(3, "(= c 2)");
+            triple[0] = b.read(3, "y", "v").id().0;
+            triple[2] = b.read(3, "y", "u").id().0;
+            if !pins_before {
+                PINS(b, 3);
+            }
+            b.write(5, "x", "1");
+        });
+        refutes_rightly(&case, triple)
+    };
+    assert!(own(true));
+    assert!(!own(false));
+}
+
+/// Writes outside of the lock: so many at the start, which come before all, and one at any time.
+fn known_with_outside_writes(at_the_start: usize, at_any_time: bool) -> bool {
+    let start = step(move |b, thread| {
+        for _ in 0..at_the_start {
+            b.write(1, "x", "0");
+        }
+        for other in [2, 3, 4, 5] {
+            b.fork(1, other);
+        }
+        under(LOCK, &[READS, PINS, READS_AGAIN, COUNTS_ON_AGAIN])(b, thread);
+    });
+    let one: Step = if at_any_time { WRITES_ONE } else { |_, _| {} };
+    only_thread_two_leaves_two(LOCK, &start, &one)
+}
+
+/// What the thread itself wrote last is known, too; other locks that it holds make no difference.
+#[test]
+fn a_count_is_known_after_a_write_of_its_own() {
+    let one = under(LOCK, &[WRITES_ONE]);
+    let twice: &[Step] = &[READS, PINS, READS_AGAIN, COUNTS_ON_AGAIN];
+    let after_known: &[Step] = &[READS, PINS, |b, thread| {
+        b.write(thread, "x", "(- n 3)");
+        b.read(thread, "x", "d");
+        b.write(thread, "x", "(+ d 4)");
+    }];
+    let after_literal: &[Step] = &[|b, thread| {
+        b.write(thread, "x", "(- 3)");
+        b.read(thread, "x", "d");
+        b.write(thread, "x", "(+ d 4)");
+    }];
+    let makes_it_two: Step = |b, thread| {
+        b.write(thread, "x", "(- 2)");
+    };
+    for steps in [after_known, after_literal] {
+        assert!(only_thread_two_leaves_two(LOCK, &under(LOCK, steps), &one));
+        assert!(!only_thread_two_leaves_two(LOCK, &under(LOCK, steps), &makes_it_two), "at any time");
+    }
+    let within_another = step(move |b, thread| {
+        b.acquire(thread, "m");
+        under(LOCK, twice)(b, thread);
+        b.release(thread, "m");
+    });
+    assert!(only_thread_two_leaves_two(LOCK, &within_another, &one));
+    let before_another = step(move |b, thread| {
+        under(LOCK, twice)(b, thread);
+        b.acquire(thread, "m");
+        b.release(thread, "m");
+    });
+    assert!(only_thread_two_leaves_two(LOCK, &before_another, &one));
+}
+
+/// What another thread writes without the lock disturbs a count only if it may come between the two reads: here it waits for the counting thread.
+#[test]
+fn a_count_is_known_where_the_other_write_comes_after_it() {
+    let twice: &[Step] = &[READS, PINS, READS_AGAIN, COUNTS_ON_AGAIN];
+    let counts_and_starts = step(move |b, thread| {
+        under(LOCK, twice)(b, thread);
+        b.fork(thread, 5);
+    });
+    assert!(only_thread_two_leaves_two(LOCK, &counts_and_starts, &WRITES_ONE));
+    assert!(!only_thread_two_leaves_two(LOCK, &under(LOCK, twice), &WRITES_ONE));
+}
+
+/// A compare-and-swap says itself what it found.
+#[test]
+fn a_compare_and_swap_is_known_by_its_guard() {
+    let by = |guard: &'static str| {
+        let swaps = step(move |b: &mut TraceBuilder, thread| {
+            b.rmw_if(thread, "x", "n", "(+ n 1)", guard);
+        });
+        only_thread_two_leaves_two(LOCK, &swaps, &WRITES_ONE)
+    };
+    assert!(by("(= n 0)"));
+    assert!(!by("(< n 2)"), "of one it makes two");
+}
+
+#[test]
+fn many_writes_outside_of_the_lock_leave_no_count_known() {
+    assert!(known_with_outside_writes(16, false));
+    for many in [14, 15, 16, 17, 18, 30] {
+        assert!(!known_with_outside_writes(many, true), "{many}");
+    }
 }
