@@ -69,7 +69,7 @@ impl Enforced<'_> {
 pub fn run_along(program: &Program, run_limit: Duration, plan: &Plan) -> anyhow::Result<Replayed> {
     let kept = tempfile::tempdir().context("cannot make a temporary folder")?;
     let folder = Folder::create(&kept.path().join("run"))?;
-    let ending = run_plan(plan, program, &folder, run_limit, true)?;
+    let ending = run_plan(plan, program, &folder, run_limit, true)?.ending;
     Ok(judge(plan, &folder, ending, |_| None)?)
 }
 

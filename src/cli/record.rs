@@ -6,7 +6,7 @@ use super::record_live::Live;
 use super::trace::WalkArgs;
 use super::walk::{Found, NOTHING, Or};
 use anyhow::{Context, bail};
-use foretrace::recorder::{Ending, Folder, Mode, Program, RecordingScope, Run, Scheduler, Scheduling, Sources};
+use foretrace::recorder::{Ended, Ending, Folder, Mode, Program, RecordingScope, Run, Scheduler, Scheduling, Sources};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// or is killed, the trace holds the run up to that point and ends with the failure.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: that of the program (128 + N if signal N ended it), even if no trace was made; with --runs: 1 if a run failed, else 0; 2 error.
+Exit codes: that of the program (128 + N if signal N ended it), even if no trace was made; with --runs: 1 if a run failed, else 0, 128 + N if signal N stopped them; 2 error.
 
 Examples:
   foretrace cc -o bank bank.c
@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "3", conflicts_with = "parallel", value_parser = clap::value_parser!(u64).range(1..=33))]
     depth: u64,
 
-    /// Run this many seeds from --seed on, and keep the failing runs, each in a separate folder: DIR/seed-N
+    /// Run this many seeds from --seed on, and keep the failing runs, each in a separate folder: DIR/seed-N. Ctrl-C ends the run and all others
     #[arg(long, value_name = "N", conflicts_with = "parallel", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
 
@@ -166,7 +166,7 @@ fn default_folder(program: &Program) -> PathBuf {
 fn record(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Result<Ending> {
     let folder = Folder::create(path)?;
     let live = args.live.then(|| Live::begin(folder.path(), args.walk.walking()?.options)).transpose()?;
-    let ending = run_recorded(args, program, &folder, mode)?;
+    let ending = run_recorded(args, program, &folder, mode)?.ending;
     live.map(Live::end).transpose()?;
     let walked = args.walk.walk(folder.path(), &folder.trace(), Or::Write);
     keep_sources(&folder);
@@ -204,30 +204,34 @@ fn name(program: &Program) -> String {
 }
 
 /// Runs the program and completes its logs.
-fn run_recorded(args: &Args, program: &Program, folder: &Folder, mode: Mode) -> anyhow::Result<Ending> {
+fn run_recorded(args: &Args, program: &Program, folder: &Folder, mode: Mode) -> anyhow::Result<Ended> {
     let part = RecordingScope { window: args.window, paused: args.paused, switch: args.switch_signal };
     let max_bytes = Some(args.max_size);
     let run =
         Run { program, mode, folder, max_bytes, part, time_limit: None, quiet: false, recording: None, apart: None };
-    Ok(run.record()?)
+    Ok(run.record_among_others()?)
 }
 
-/// Many runs, of which those that fail are kept.
+/// Many runs, of which those that fail are kept. A signal ends them all. The run that it came to is kept if it did not end well, since that run may
+/// have hung; it does not count.
 fn many(args: &Args, program: &Program, path: &Path, runs: u64) -> anyhow::Result<Outcome> {
     let mut failed = 0_u64;
     let mut steps = Vec::new();
     for seed in (args.seed..).take(usize::try_from(runs)?) {
         let place = path.join(format!("seed-{seed}"));
         let folder = Folder::create(&place)?;
-        let ending = run_recorded(args, program, &folder, args.scheduled(seed, &steps))?;
+        let Ended { ending, signal } = run_recorded(args, program, &folder, args.scheduled(seed, &steps))?;
         if steps.is_empty() {
             steps = Scheduling::steps_of(folder.path());
         }
         if ending == Ending::Code(0) {
             std::fs::remove_dir_all(folder.path()).with_context(|| place.display().to_string())?;
-            continue;
+            match signal {
+                Some(signal) => return Ok(stopped(signal, failed, seed - args.seed)),
+                None => continue,
+            }
         }
-        failed += 1;
+        failed += u64::from(signal.is_none());
         let walked = args.walk.walk(folder.path(), &folder.trace(), Or::Write);
         keep_sources(&folder);
         match walked {
@@ -236,9 +240,18 @@ fn many(args: &Args, program: &Program, path: &Path, runs: u64) -> anyhow::Resul
             }
             Err(error) => say_no_trace(program, &place, ending, &error),
         }
+        if let Some(signal) = signal {
+            return Ok(stopped(signal, failed, seed - args.seed));
+        }
     }
     say(format_args!("foretrace: {failed} of {runs} runs failed"));
     Ok(if failed > 0 { Outcome::Found } else { Outcome::Fine })
+}
+
+/// The end of runs of which so many were done when a signal came.
+fn stopped(signal: i32, failed: u64, done: u64) -> Outcome {
+    say(format_args!("foretrace: stopped by a signal: {failed} of {done} runs failed"));
+    Outcome::Status(Ending::Signal(signal).shell_status())
 }
 
 #[cfg(test)]

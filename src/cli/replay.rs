@@ -7,9 +7,9 @@ use super::replayed::{Seen, Tally, unmatched};
 use super::replayed_history::Histories;
 use anyhow::{Context, bail};
 use foretrace::recorder::{
-    Ending, Folder, Foreground, Matched, Mode, Plan, Positions, Program, RecordingScope, Run, ThreadNames, differences,
-    environment_of, fill, fix_addresses, is_of_number, judge, notes, plan_of_edited, recorded_ending, run_plan,
-    use_after_free_in_words,
+    Ended, Ending, Folder, Foreground, Matched, Mode, Plan, Positions, Program, RecordingScope, Run, ThreadNames,
+    differences, environment_of, fill, fix_addresses, is_of_number, judge, notes, plan_of_edited, recorded_ending,
+    run_plan, use_after_free_in_words,
 };
 use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness};
 use foretrace_walker::log::{Record, open_logs};
@@ -103,9 +103,15 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let (mut number, mut other) = (None, None);
     let mut histories =
         history.as_deref().map(|witness| Histories::new(witness, plan.recording.as_deref())).transpose()?;
+    let mut stopped = None;
     for _ in 0..args.times {
         let folder = Folder::create(&folder)?;
-        let ending = run_plan(&plan, &program, &folder, args.time_limit, quiet)?;
+        let Ended { ending, signal } = run_plan(&plan, &program, &folder, args.time_limit, quiet)?;
+        // One run alone is reported as it is; of several, the one that a signal came to says nothing.
+        if let Some(signal) = signal.filter(|_| args.times > 1) {
+            stopped = Some(Ending::Signal(signal).shell_status());
+            break;
+        }
         positions.learn(folder.path())?;
         for note in notes(folder.path()) {
             (if is_of_number(&note) { &mut number } else { &mut other }).get_or_insert(note);
@@ -116,6 +122,12 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             .for_each(|used| tally.add_use(used));
         if let Some(histories) = &mut histories {
             histories.add(folder.path())?;
+        }
+    }
+    if let Some(status) = stopped {
+        say(format_args!("foretrace: stopped by a signal after {} of {} runs", tally.times(), args.times));
+        if tally.times() == 0 {
+            return Ok(Outcome::Status(status));
         }
     }
     let threads = threads.unwrap_or_else(|| ThreadNames::of_replay(&plan, &folder));
@@ -139,6 +151,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             "foretrace: what came from outside could not be given again: {}",
             known.threads.in_line(&note)
         ));
+    }
+    if let Some(status) = stopped {
+        return Ok(Outcome::Status(status));
     }
     let off_path = history.filter(|witness| witness.off_path == Some(SavedOffPath::AfterEnd)).and(histories);
     let good = match off_path {

@@ -125,7 +125,8 @@ impl Tally {
         self.to_the_letter.times + self.another_way.times
     }
 
-    fn times(&self) -> u32 {
+    /// How many there were.
+    pub fn times(&self) -> u32 {
         self.reached() + self.not_reached.times
     }
 

@@ -283,7 +283,7 @@ impl Runs<'_> {
     /// How a run along a plan ends, with its recording.
     fn run_into(&self, plan: &Plan, place: &Path) -> anyhow::Result<Option<(PathBuf, bool)>> {
         let folder = Folder::create(place)?;
-        let ending = run_plan(plan, self.program, &folder, self.args.run_limit, true)?;
+        let ending = run_plan(plan, self.program, &folder, self.args.run_limit, true)?.ending;
         Ok(Some((folder.path().to_path_buf(), ending == Ending::Code(0))))
     }
 

@@ -1,9 +1,11 @@
 //! Replays beside those of the examples: programs that leave the schedule, hang or lock each other up, gdb, Ctrl-C.
 
 use crate::support::{Workshop, is_installed, ran, source};
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A passing run of a program, in `run`, with a witness.
 fn with_witness(name: &str) -> (Workshop, PathBuf) {
@@ -251,6 +253,67 @@ fn signalled(workshop: &Workshop, after: std::time::Duration) -> std::process::E
     let process = nix::unistd::Pid::from_raw(recording.id().cast_signed());
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).expect("there");
     recording.wait().expect("ends")
+}
+
+/// How several runs end, and what is said, if a signal comes to one that goes on: to `foretrace` alone, or to the program as well.
+fn signalled_runs(workshop: &Workshop, words: &str, signal: Signal, alone: bool) -> (Option<i32>, String) {
+    let _ = std::fs::remove_file(workshop.path("goes-on"));
+    let runs = Command::new("setsid")
+        .arg(env!("CARGO_BIN_EXE_foretrace"))
+        .args(words.split(' '))
+        .current_dir(workshop.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    while !workshop.path("goes-on").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let process = nix::unistd::Pid::from_raw(runs.id().cast_signed());
+    match alone {
+        true => nix::sys::signal::kill(process, signal).expect("there"),
+        false => nix::sys::signal::killpg(process, signal).expect("there"),
+    }
+    let ended = runs.wait_with_output().expect("ends");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (ended.status.code(), text(&ended.stdout) + &text(&ended.stderr))
+}
+
+/// The first run fails, and each later one goes on until a signal comes: the first run is kept, and no run follows.
+#[test]
+fn a_signal_ends_all_runs_and_keeps_what_was_done() {
+    let program = r#"
+        #include <fcntl.h>
+        #include <signal.h>
+        #include <unistd.h>
+        static volatile sig_atomic_t is_over;
+        static void ends(int signal) { is_over = signal; }
+        int main(int count, char **words) {
+            if (count > 1) signal(SIGTERM, ends);
+            if (access("failed", F_OK)) return close(creat("failed", 0600)), 1;
+            close(creat("goes-on", 0600));
+            while (!is_over) usleep(1000);
+            return 0;
+        }
+    "#;
+    let workshop = Workshop::build_text(program, "goes_on.c");
+    for (signal, alone, word, status) in
+        [(Signal::SIGTERM, true, " handles", 143), (Signal::SIGTERM, true, "", 143), (Signal::SIGINT, false, "", 130)]
+    {
+        let _ = std::fs::remove_dir_all(workshop.path("runs"));
+        let _ = std::fs::remove_file(workshop.path("failed"));
+        let words = format!("record -o runs --runs 4 -- ./program{word}");
+        let (ended, said) = signalled_runs(&workshop, &words, signal, alone);
+        assert_eq!(ended, Some(status), "{words}: {said}");
+        assert!(said.ends_with("foretrace: stopped by a signal: 1 of 1 runs failed\n"), "{words}: {said}");
+        assert!(!workshop.trace("runs/seed-0").is_empty(), "{words}");
+        assert_eq!(workshop.path("runs/seed-1").exists(), word.is_empty(), "a run that ends well is not kept: {said}");
+        assert!(!workshop.path("runs/seed-2").exists(), "{words}");
+    }
+    let (ended, said) = signalled_runs(&workshop, "replay runs/seed-1 --times 4 -- ./program", Signal::SIGTERM, true);
+    assert_eq!((ended, &*said), (Some(143), "foretrace: stopped by a signal after 0 of 4 runs\n"));
+    let (ended, said) = signalled_runs(&workshop, "replay runs/seed-1 -- ./program", Signal::SIGTERM, true);
+    assert!(ended != Some(143) && said.contains("SIGTERM"), "one run is reported as it is: {ended:?} {said}");
 }
 
 /// The signal comes before the recording begins, before its program starts, before that has its first thread, and later.

@@ -93,6 +93,15 @@ pub struct Run<'r> {
     pub apart: Option<&'r Apart>,
 }
 
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ended {
+    /// How the program ended.
+    pub ending: Ending,
+    /// The signal by which the user wanted an end. The program may have gone on, and ended by itself.
+    pub signal: Option<i32>,
+}
+
 /// Where a program runs.
 enum Surroundings<'r> {
     /// On our terminal, while we hold signals for it.
@@ -146,6 +155,11 @@ impl Run<'_> {
     /// Runs the program to its end and leaves its logs complete, with what was run and how it ended. Where it does not even
     /// start, the folder goes.
     pub fn record(&self) -> Result<Ending, RecordError> {
+        self.record_among_others().map(|ended| ended.ending)
+    }
+
+    /// The same of one run of several, which a signal ends all.
+    pub fn record_among_others(&self) -> Result<Ended, RecordError> {
         let failed = |source| LaunchError { path: self.started().to_path_buf(), source };
         let surroundings = match self.apart {
             Some(apart) => Surroundings::Apart(apart),
@@ -160,7 +174,11 @@ impl Run<'_> {
         let ending = ending.inspect_err(|_| self.folder.discard())?;
         self.folder.describe(&self.description(Some(ending)))?;
         finish_logs(self.folder.path())?;
-        Ok(ending)
+        let signal = match &surroundings {
+            Surroundings::Terminal(held) => held.came().map_err(failed)?.map(|signal| signal as i32),
+            Surroundings::Apart(_) => None,
+        };
+        Ok(Ended { ending, signal })
     }
 
     /// Our environment, and what this program has beside it.

@@ -42,7 +42,7 @@ pub use error::{LaunchError, RecordError, ReplayError};
 pub use folder::{Folder, FolderError, Recording};
 pub use foreground::Foreground;
 pub use freed::{UseAfterFreeInWords, use_after_free_in_words};
-pub use launch::{Mode, RecordingScope, Run, fix_addresses};
+pub use launch::{Ended, Mode, RecordingScope, Run, fix_addresses};
 pub use outside::{Variables, differences, environment_of, fill, is_of_number, notes};
 pub use positions::Positions;
 pub use program::{Program, ProgramError};

@@ -4,7 +4,7 @@ use super::calls;
 use super::ending::Ending;
 use super::error::ReplayError;
 use super::folder::Folder;
-use super::launch::{Mode, RecordingScope, Run};
+use super::launch::{Ended, Mode, RecordingScope, Run};
 use super::program::Program;
 use super::schedule::{End, Handler, Turn, as_file, turns};
 use super::target::{self, Places, Target};
@@ -157,7 +157,7 @@ pub fn run_plan(
     folder: &Folder,
     time_limit: Duration,
     quiet: bool,
-) -> Result<Ending, ReplayError> {
+) -> Result<Ended, ReplayError> {
     let mode = Mode::Replay(plan.write_schedule(folder)?);
     let (part, recording) = (RecordingScope::default(), plan.recording.as_deref());
     Ok(Run {
@@ -171,7 +171,7 @@ pub fn run_plan(
         recording,
         apart: None,
     }
-    .record()?)
+    .record_among_others()?)
 }
 
 /// Most bytes of the logs of a replay: more than any part of the recording that it goes along, and not all that a program writes that runs in

@@ -19,6 +19,11 @@ impl Started {
         Started { process, ended: None }
     }
 
+    /// Whether it is the process of this number.
+    pub fn is_process(&self, number: u32) -> bool {
+        u32::try_from(self.process.as_raw()) == Ok(number)
+    }
+
     /// Its exit status, if it has ended.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.look(WaitOptions::NOHANG)

@@ -6,6 +6,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use std::cell::Cell;
 use std::io;
 use std::os::fd::AsFd;
 use std::process::ExitStatus;
@@ -22,6 +23,8 @@ const LONGEST_NAP: Duration = Duration::from_millis(100);
 pub struct Signals {
     waiting: SignalFd,
     before: SigSet,
+    /// The first signal that somebody else than the program sent.
+    came: Cell<Option<Signal>>,
 }
 
 impl Signals {
@@ -31,7 +34,7 @@ impl Signals {
         held.add(Signal::SIGCHLD);
         let before = held.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
         let waiting = SignalFd::with_flags(&held, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        Ok(Signals { waiting, before })
+        Ok(Signals { waiting, before, came: Cell::new(None) })
     }
 
     /// The signals that were blocked before.
@@ -62,16 +65,35 @@ impl Signals {
         }
     }
 
+    /// The first signal that has come by now and that somebody else than the program sent. Those that still wait were meant for the program.
+    pub fn came(&self) -> io::Result<Option<Signal>> {
+        while let Some(found) = self.waiting.read_signal()? {
+            if let Some(signal) = to_end(found.ssi_signo) {
+                self.came.set(self.came.get().or(Some(signal)));
+            }
+        }
+        Ok(self.came.get())
+    }
+
     /// Passes on the signals that have come, of senders with such codes.
     fn pass_on(&self, program: &Started, is_for_it: impl Fn(i32) -> bool) -> io::Result<()> {
         while let Some(found) = self.waiting.read_signal()? {
-            let signal = Signal::try_from(found.ssi_signo as i32).ok().filter(|signal| PASSED_ON.contains(signal));
-            if let Some(signal) = signal.filter(|_| is_for_it(found.ssi_code)) {
+            let Some(signal) = to_end(found.ssi_signo) else { continue };
+            // A program that signals its process group reaches us, too, and means itself.
+            if !program.is_process(found.ssi_pid) {
+                self.came.set(self.came.get().or(Some(signal)));
+            }
+            if is_for_it(found.ssi_code) {
                 program.send(signal);
             }
         }
         Ok(())
     }
+}
+
+/// The signal of this number, if people end programs by it.
+fn to_end(number: u32) -> Option<Signal> {
+    Signal::try_from(number as i32).ok().filter(|signal| PASSED_ON.contains(signal))
 }
 
 impl Drop for Signals {
