@@ -90,3 +90,43 @@ fn a_use_after_free_is_predicted_from_a_run_without_one() {
     let right = ran(foretrace().arg("predict").arg(right.path("run")));
     assert!(!right.out.contains("F1."), "{}", right.out);
 }
+
+/// No thread but the one that uses the memory touches it; the other one only frees it.
+#[test]
+fn memory_that_one_thread_alone_uses_is_predicted_to_be_freed_before() {
+    let predicted = |name: &str, flags: &str| {
+        let workshop = built_with(name, flags);
+        workshop.make("foretrace record -o run -- ./program");
+        let predict = |options: &[&str]| {
+            let witnesses = workshop.path("witnesses");
+            let run = workshop.path("run");
+            ran(foretrace().arg("predict").arg(run).arg("--witness-dir").arg(witnesses).args(options))
+        };
+        let report: Value = serde_json::from_str(&predict(&["--format", "json"]).out).expect("a report");
+        assert!(report["candidates"].is_array(), "{name} {flags}: {report:#}");
+        let uses = &report["uses_after_free"]; // nothing where every order is known
+        assert!(uses.is_null() || uses["undecided"] == 0, "{name} {flags}: {uses:#}");
+        let found = uses["found"].as_array().cloned().unwrap_or_default();
+        (workshop, found)
+    };
+    for name in ["borrowed-buffer.c", "told-too-early.cpp"] {
+        let (workshop, found) = predicted(name, "");
+        assert!(!found.is_empty(), "{name}");
+        for found in found {
+            assert_eq!(found["observed"], false, "{name}: {found:#}");
+            let witness = format!("witnesses/use-after-free-{}-{}.json", found["free"], found["access"]);
+            let replayed = ran(&mut workshop.shell(&format!("foretrace replay --times 3 {witness} -- ./program")));
+            assert_eq!(replayed.status, Some(0), "{name}: {}{}", replayed.out, replayed.err);
+            assert!(replayed.out.contains("use after free: thread 2"), "{name}: {}", replayed.out);
+        }
+    }
+    for (name, flags) in [
+        ("borrowed-buffer.c", "-DJOIN"),
+        ("borrowed-buffer.c", "-DPOST"),
+        ("borrowed-buffer.c", "-DLOCK"),
+        ("told-too-early.cpp", "-DRIGHT"),
+    ] {
+        let (_, found) = predicted(name, flags);
+        assert!(found.is_empty(), "{name} {flags}: {found:#?}");
+    }
+}

@@ -76,6 +76,19 @@ impl Regions {
         Born { region: self.insert(start, end, birth == Birth::Block), gone, rests }
     }
 
+    /// The stretches of blocks that [`Regions::end`] ends.
+    pub fn ending(&self, start: u64, bytes: u64) -> Vec<Extent> {
+        let extent = |start: u64, end: u64, part: &Live| Extent { start, end, region: part.region };
+        if bytes == 0 {
+            let Some(first) = self.live.get(&start).filter(|first| first.stays) else { return Vec::new() };
+            let parts = self.live.range(start..first.whole_end).filter(|(_, part)| part.region == first.region);
+            return parts.map(|(start, part)| extent(*start, part.end, part)).collect();
+        }
+        let end = start.saturating_add(bytes);
+        let blocks = self.overlapping(start, end).into_iter().filter(|(_, part)| part.stays);
+        blocks.map(|(from, part)| extent(from.max(start), part.end.min(end), &part)).collect()
+    }
+
     /// A block is freed, or so many bytes of a mapping are gone if that is not 0.
     pub fn end(&mut self, start: u64, bytes: u64) {
         match bytes {

@@ -3,7 +3,8 @@
 //!
 //! Each allocation (heap, variables of a frame) makes a new *region*, also at an address that was used before. All memory that is never
 //! allocated (static variables) is region 0. A byte is shared if two threads touch it within one region and
-//! one of them writes. The shared bytes of a region fall into *cells*: the largest pieces that no access cuts.
+//! one of them writes. It is shared, too, if one thread touches it and another one frees it, and has not joined the first: the first may come
+//! later in another schedule. The shared bytes of a region fall into *cells*: the largest pieces that no access cuts.
 
 use crate::aliases::Aliases;
 use crate::log::{Log, Record, Records};
@@ -59,14 +60,51 @@ impl Use {
         self.0 & THREAD != 0
     }
 
+    /// The thread that alone touched it; nothing if several did.
+    fn only(self) -> Option<u32> {
+        (self.0 & SEVERAL == 0).then_some(self.0 & THREAD)
+    }
+
     fn is_shared(self) -> bool {
         self.0 & (SEVERAL | WRITTEN) == SEVERAL | WRITTEN
+    }
+}
+
+/// Which threads were joined so far.
+#[derive(Default)]
+struct Joins {
+    /// The threads, from 1, by the numbers that records call them.
+    threads: FxHashMap<u64, u32>,
+    /// Who joined each.
+    by: FxHashMap<u32, u32>,
+}
+
+impl Joins {
+    /// Whether one thread is over for another: joined by it, or by one that was.
+    fn is_over(&self, one: u32, other: u32) -> bool {
+        let mut joined = one;
+        while let Some(by) = self.by.get(&joined) {
+            if *by == other {
+                return true;
+            }
+            joined = *by;
+        }
+        false
+    }
+
+    /// Whether a thread, or some thread, may go on when `other` does something.
+    fn goes_on(&self, one: Option<u32>, other: u32) -> bool {
+        match one {
+            Some(one) => one != other && !self.is_over(one, other),
+            None => self.threads.values().any(|one| *one != other && !self.is_over(*one, other)),
+        }
     }
 }
 
 /// What was found out so far.
 #[derive(Default)]
 pub(crate) struct Analysis {
+    joins: Joins,
     aliases: Aliases,
     regions: Regions,
     uses: Paged<Use>,
@@ -75,7 +113,7 @@ pub(crate) struct Analysis {
 
 /// Finds what is shared from the records alone, where each access has one.
 pub(crate) fn analyse(program: &Program, logs: &[Log]) -> Sharing {
-    let mut analysis = Analysis::default();
+    let mut analysis = Analysis::new(logs);
     let mut turns = Turns::new(logs);
     let mut cursors: Vec<_> = logs.iter().map(Log::records).collect();
     while let Some((thread, until)) = turns.next() {
@@ -101,6 +139,11 @@ pub(crate) fn analyse(program: &Program, logs: &[Log]) -> Sharing {
 }
 
 impl Analysis {
+    pub fn new(logs: &[Log]) -> Analysis {
+        let threads = logs.iter().zip(1..).map(|(log, thread)| (log.header().thread, thread)).collect();
+        Analysis { joins: Joins { threads, ..Joins::default() }, ..Analysis::default() }
+    }
+
     /// What a record says, of the thread of this number, from 1.
     pub fn record(&mut self, thread: u32, record: &Record) {
         let size = record.kind.size() as u64;
@@ -114,7 +157,8 @@ impl Analysis {
         match record.kind {
             Kind::Allocate => self.born(record.words[0], record.words[1], Birth::Block),
             Kind::Alloca => self.born(record.words[0], record.words[1], Birth::Frame),
-            Kind::Free => self.freed(record),
+            Kind::Free => self.freed(thread, record),
+            Kind::Join => self.joined(thread, record),
             Kind::Alias => self.alias(record),
             _ => {}
         }
@@ -178,8 +222,28 @@ impl Analysis {
         self.uses.entry(address.wrapping_add(size)).0 |= EDGE;
     }
 
-    /// A block is freed, or a piece of memory is mapped no more.
-    pub fn freed(&mut self, record: &Record) {
+    /// A thread joins another one. A try may find it running in another schedule.
+    pub fn joined(&mut self, thread: u32, record: &Record) {
+        let other = self.joins.threads.get(&record.words[0]).filter(|_| !record.is_tried());
+        if let Some(other) = other.copied().filter(|other| *other != thread) {
+            self.joins.by.entry(other).or_insert(thread);
+        }
+    }
+
+    /// A block is freed, or a piece of memory is mapped no more. What a thread touched there that may go on is shared.
+    pub fn freed(&mut self, thread: u32, record: &Record) {
+        let joins = &self.joins;
+        let mut last = (Some(thread), false);
+        for Extent { start, end, .. } in self.regions.ending(record.words[0], record.words[1]) {
+            self.uses.for_each_stretch(start, end, &mut |_, uses| {
+                for byte in uses.iter_mut().filter(|byte| byte.is_touched()) {
+                    if byte.only() != last.0 {
+                        last = (byte.only(), joins.goes_on(byte.only(), thread));
+                    }
+                    byte.0 |= if last.1 { SEVERAL | WRITTEN } else { 0 };
+                }
+            });
+        }
         self.regions.end(record.words[0], record.words[1]);
     }
 
@@ -368,6 +432,7 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foretrace_runtime::record::TRIED;
 
     fn pieces(analysis: Analysis, region: RegionId) -> Vec<(u64, u32)> {
         let sharing = analysis.finish();
@@ -404,6 +469,32 @@ mod tests {
         analysis.access(1, 0x1000, 4, 0);
         let second = 2;
         assert_eq!(pieces(analysis, second), [(0x1000, 4)]);
+    }
+
+    /// The cells of a block that thread 1 wrote and this thread frees, after joins of one thread by another, some of them tries.
+    fn freed_by(thread: u32, joins: &[(u32, u64, bool)]) -> Vec<(u64, u32)> {
+        let mut analysis = Analysis::default();
+        analysis.joins.threads = FxHashMap::from_iter([(1, 1), (2, 2), (3, 3)]);
+        let record = |kind, words: [u64; 2]| Record { kind, place: 0, words: [words[0], words[1], 0, 0], at: 0 };
+        analysis.born(0x1000, 16, Birth::Block);
+        analysis.access(1, 0x1000, 8, WRITTEN);
+        for (by, other, tried) in joins {
+            analysis.record(*by, &record(Kind::Join, [*other, if *tried { TRIED } else { 0 }]));
+        }
+        analysis.record(thread, &record(Kind::Free, [0x1000, 0]));
+        pieces(analysis, 1)
+    }
+
+    #[test]
+    fn memory_of_one_thread_is_shared_where_another_one_frees_it_and_has_not_joined_the_first() {
+        let shared = [(0x1000, 8)];
+        assert_eq!(freed_by(3, &[]), shared);
+        assert_eq!(freed_by(1, &[]), []);
+        assert_eq!(freed_by(3, &[(3, 1, false)]), []);
+        assert_eq!(freed_by(3, &[(2, 1, false), (3, 2, false)]), []);
+        assert_eq!(freed_by(3, &[(2, 1, false)]), shared, "by a thread that goes on");
+        assert_eq!(freed_by(3, &[(3, 2, false)]), shared, "another thread");
+        assert_eq!(freed_by(3, &[(3, 1, true)]), shared, "the try may find the thread running");
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn survey(program: &Program, logs: &[Log], start: Option<&window::Start>) -> Res
     let options = Options { atomic: Atomic::Marked, ..Options::default() };
     let mut world = World::new(program, &options, Sharing::default(), Names::none());
     world.mirror = Some(mirror);
-    world.survey = Some(Analysis::default());
+    world.survey = Some(Analysis::new(logs));
     let mut threads = declare_threads(&mut world, logs, start)?;
     take_turns(&mut world, &mut threads, logs)?; // ends where the walk after it ends
     Ok(world.survey.take().unwrap_or_default().finish())

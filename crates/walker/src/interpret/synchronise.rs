@@ -28,7 +28,7 @@ impl Walk<'_, '_> {
         if record.kind == Kind::Refused {
             return Ok(()); // it did nothing
         }
-        if self.world.survey.is_some() && !matches!(record.kind, Kind::Allocate | Kind::Free) {
+        if self.world.survey.is_some() && !matches!(record.kind, Kind::Allocate | Kind::Free | Kind::Join) {
             return Ok(());
         }
         self.operation(u64::from(is_of_threads(record.kind)));
@@ -355,6 +355,10 @@ impl Walk<'_, '_> {
     }
 
     fn thread_event(&mut self, record: Record) -> Step<()> {
+        if let Some(survey) = &mut self.world.survey {
+            survey.joined(self.thread.index as u32 + 1, &record);
+            return Ok(());
+        }
         let number = record.words[0];
         let child = match self.world.threads.get(&number) {
             Some(child) => *child,
@@ -389,7 +393,7 @@ impl Walk<'_, '_> {
 
     fn free(&mut self, record: Record) -> Step<()> {
         if let Some(survey) = &mut self.world.survey {
-            survey.freed(&record);
+            survey.freed(self.thread.index as u32 + 1, &record);
             return Ok(());
         }
         let syncs = self.world.objects_of_block(&record);
