@@ -230,3 +230,27 @@ fn addresses_of_arguments_make_no_difference() {
         run(foretrace().env("PADDING", "x".repeat(length)).arg("replay").arg(&recording));
     }
 }
+
+/// What a function of the C library writes into memory of the program is a write of the trace: another thread may read between two of them.
+#[test]
+fn what_functions_of_the_c_library_write_is_in_the_trace() {
+    let code = std::fs::read_to_string(source("writes.c")).expect("read");
+    let declared = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| word.ends_with("_wrote"));
+    let declared: std::collections::BTreeSet<&str> = declared.collect();
+    assert_eq!(declared.len(), 27);
+    for locked in [false, true] {
+        let workshop = Workshop::build(&source("writes.c"), if locked { &["-w", "-DLOCKED"] } else { &["-w"] });
+        assert_eq!(workshop.record("run", &["--atomic", "functions=reads"]), json!({"code": 0}));
+        let trace = workshop.trace("run");
+        let written = |name: &&&str| {
+            let is_it = |var: &str| var.strip_prefix(**name).is_some_and(|rest| !rest.starts_with('_'));
+            trace.iter().any(|event| {
+                event["op"] == "write" && event["external"].is_null() && event["var"].as_str().is_some_and(is_it)
+            })
+        };
+        let missing: Vec<&&str> = declared.iter().filter(|name| !written(name)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+        let found = workshop.predict("run").into_iter().any(|found| found.var.starts_with("swprintf_wrote"));
+        assert_eq!(found, !locked);
+    }
+}

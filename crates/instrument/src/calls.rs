@@ -3,7 +3,7 @@
 use crate::llvm::{Linkage, Module, Opcode, TypeKind, Value, ValueKind};
 use crate::operand::symbol_name;
 use crate::shape::scalar_bits;
-use foretrace_runtime::library::{By, Format, Function};
+use foretrace_runtime::library::{By, Function};
 use std::collections::HashSet;
 
 /// What is known of the functions of a module.
@@ -48,10 +48,9 @@ pub fn recorded_library(call: Value) -> Option<Function> {
                 && arguments.iter().all(|argument| is_word(argument.ty()))
         }
         By::ReadsFirst | By::WritesLast => {
-            let is_variadic = matches!(function.format(), Some((Format::Printed | Format::Scanned, _)));
             let is_pointer = |at: &usize| arguments[*at].ty().kind() == TypeKind::Pointer;
             arguments.len() >= function.arguments()
-                && (is_variadic || arguments.len() == function.arguments())
+                && (function.is_variadic() || arguments.len() == function.arguments())
                 && function.pointers().iter().all(is_pointer)
                 && (!function.gives_memory() || call.ty().kind() == TypeKind::Pointer)
         }

@@ -284,6 +284,52 @@ functions! {
     ExtractAnyDouble "_ZNSi10_M_extractIdEERSiRT_" 2 WritesLast Passes;
     ExtractPointer "_ZNSirsERPv" 2 WritesLast Passes;
     ExtractAnyPointer "_ZNSi10_M_extractIPvEERSiRT_" 2 WritesLast Passes;
+    Swprintf "swprintf" 3 WritesLast Passes;
+    Vswprintf "vswprintf" 4 WritesLast Passes;
+    Fgetws "fgetws" 3 WritesLast Passes;
+    Wcscpy "wcscpy" 2 WritesLast Depends;
+    Wcsncpy "wcsncpy" 3 WritesLast Depends;
+    Wcscat "wcscat" 2 WritesLast Depends;
+    Wcsncat "wcsncat" 3 WritesLast Depends;
+    Wcpcpy "wcpcpy" 2 WritesLast Depends;
+    Mbsrtowcs "mbsrtowcs" 4 WritesLast Passes;
+    Wcsrtombs "wcsrtombs" 4 WritesLast Passes;
+    Wcrtomb "wcrtomb" 3 WritesLast Passes;
+    Wctomb "wctomb" 2 WritesLast Passes;
+    Wcsftime "wcsftime" 4 WritesLast Depends;
+    Strxfrm "strxfrm" 3 WritesLast Depends;
+    StrerrorR "strerror_r" 3 WritesLast Passes;
+    StrerrorRPosix "__xpg_strerror_r" 3 WritesLast Passes;
+    TtynameR "ttyname_r" 3 WritesLast Passes;
+    GetloginR "getlogin_r" 2 WritesLast Passes;
+    PthreadGetnameNp "pthread_getname_np" 3 WritesLast Passes;
+    Statx "statx" 5 WritesLast Depends;
+    Statvfs "statvfs" 2 WritesLast Depends;
+    Fstatvfs "fstatvfs" 2 WritesLast Passes;
+    Statfs "statfs" 2 WritesLast Depends;
+    Fstatfs "fstatfs" 2 WritesLast Passes;
+    Readlinkat "readlinkat" 4 WritesLast Depends;
+    Recvmsg "recvmsg" 3 WritesLast Passes;
+    Preadv "preadv" 4 WritesLast Passes;
+    Select "select" 5 WritesLast Passes;
+    Pselect "pselect" 6 WritesLast Passes;
+    Ppoll "ppoll" 4 WritesLast Passes;
+    EpollPwait "epoll_pwait" 5 WritesLast Passes;
+    TimespecGet "timespec_get" 2 WritesLast Passes;
+    TimerGettime "timer_gettime" 2 WritesLast Passes;
+    Sigwait "sigwait" 2 WritesLast Passes;
+    Mkstemp "mkstemp" 1 WritesLast Depends;
+    Mkostemp "mkostemp" 2 WritesLast Depends;
+    Mkdtemp "mkdtemp" 1 WritesLast Depends;
+    Getgroups "getgroups" 2 WritesLast Passes;
+    Getloadavg "getloadavg" 2 WritesLast Passes;
+    Sysinfo "sysinfo" 1 WritesLast Passes;
+    Vscanf "__isoc99_vscanf" 2 WritesLast Passes;
+    Vfscanf "__isoc99_vfscanf" 3 WritesLast Passes;
+    Vsscanf "__isoc99_vsscanf" 3 WritesLast Depends;
+    VscanfC23 "__isoc23_vscanf" 2 WritesLast Passes;
+    VfscanfC23 "__isoc23_vfscanf" 3 WritesLast Passes;
+    VsscanfC23 "__isoc23_vsscanf" 3 WritesLast Depends;
 }
 
 /// What a format says of the variable arguments.
@@ -352,7 +398,26 @@ impl Function {
             | Function::Readv
             | Function::Msgrcv => &[1],
             Function::Write | Function::Pwrite | Function::Send | Function::Sendto | Function::Writev => &[1],
-            Function::EpollWait => &[1],
+            Function::EpollWait | Function::EpollPwait | Function::Recvmsg | Function::Preadv => &[1],
+            Function::Swprintf | Function::Vswprintf => &[0, 2],
+            Function::Fgetws => &[0, 2],
+            Function::Wcscpy | Function::Wcsncpy | Function::Wcscat | Function::Wcsncat | Function::Wcpcpy => &[0, 1],
+            Function::Mbsrtowcs | Function::Wcsrtombs | Function::Strxfrm => &[1],
+            Function::Wcrtomb | Function::Wctomb => &[0],
+            Function::Select => &[1, 2, 3, 4],
+            Function::Pselect => &[1, 2, 3, 4, 5],
+            Function::Getgroups => &[1],
+            Function::Wcsftime => &[0, 2, 3],
+            Function::StrerrorR | Function::StrerrorRPosix | Function::TtynameR | Function::PthreadGetnameNp => &[1],
+            Function::GetloginR | Function::Ppoll | Function::TimespecGet | Function::Sysinfo => &[0],
+            Function::Mkstemp | Function::Mkostemp | Function::Mkdtemp | Function::Getloadavg => &[0],
+            Function::Statx => &[1, 4],
+            Function::Statvfs | Function::Statfs => &[0, 1],
+            Function::Fstatvfs | Function::Fstatfs | Function::TimerGettime => &[1],
+            Function::Sigwait => &[0, 1],
+            Function::Readlinkat => &[1, 2],
+            Function::Vscanf | Function::VscanfC23 => &[0, 1],
+            Function::Vfscanf | Function::VfscanfC23 | Function::Vsscanf | Function::VsscanfC23 => &[0, 1, 2],
             _ => &[],
         }
     }
@@ -416,6 +481,20 @@ impl Function {
             Function::Scanf | Function::ScanfC99 | Function::ScanfC23 => Some((Format::Scanned, 0)),
             Function::Fscanf | Function::FscanfC99 | Function::FscanfC23 => Some((Format::Scanned, 1)),
             Function::Sscanf | Function::SscanfC99 | Function::SscanfC23 => Some((Format::Scanned, 1)),
+            _ => None,
+        }
+    }
+
+    /// Whether calls have more arguments than it names.
+    pub const fn is_variadic(self) -> bool {
+        matches!(self, Function::Swprintf) || matches!(self.format(), Some((Format::Printed | Format::Scanned, _)))
+    }
+
+    /// Of a function that scans to where a `va_list` says: which argument the format is. The list comes after it.
+    pub const fn scans_list(self) -> Option<usize> {
+        match self {
+            Function::Vscanf | Function::VscanfC23 => Some(0),
+            Function::Vfscanf | Function::Vsscanf | Function::VfscanfC23 | Function::VsscanfC23 => Some(1),
             _ => None,
         }
     }

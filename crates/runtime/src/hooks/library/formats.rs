@@ -259,6 +259,27 @@ impl List {
     }
 }
 
+/// What was written to where the arguments of a list point, of which `result` were written. A format with positions is left out. The library has read
+/// another copy of the list: this one is as it was before the call.
+pub fn scanned_list(call: Call, result: u64, format: u64, list: u64) {
+    let format = format_at(format);
+    if format.contains(&b'$') {
+        return;
+    }
+    // SAFETY: the program's list.
+    let mut list = unsafe { (list as *const List).read() };
+    let written = u64::try_from(result as i32).unwrap_or(0);
+    each_argument(format, Language::Scan, |index, used| {
+        let place = list.word();
+        if let Use::Converted(conversion) = used
+            && (index < written || conversion.letter == b'n')
+        {
+            notes::note(call, place, size(conversion, place));
+        }
+        false
+    });
+}
+
 /// What was written to where an argument points, of which `result` were written.
 pub fn scanned(call: Call, result: u64, format: u64, index: u64, place: u64) {
     let Some(conversion) = conversion(format_at(format), Language::Scan, index) else { return };

@@ -71,7 +71,11 @@ pub extern "C" fn __foretrace_reads(function: u64, a: u64, b: u64, c: u64, d: u6
 #[unsafe(no_mangle)]
 pub extern "C" fn __foretrace_wrote(function: u64, result: u64, a: u64, b: u64, c: u64, d: u64, e: u64, site: u64) {
     if let (Some(thread), Some(function)) = (recording(), Function::at(function)) {
-        notes::wrote(Call { thread, site }, function, result, [a, b, c, d, e]);
+        let (call, arguments) = (Call { thread, site }, [a, b, c, d, e]);
+        match function.scans_list() {
+            Some(format) => formats::scanned_list(call, result, arguments[format], arguments[format + 1]),
+            None => notes::wrote(call, function, result, arguments),
+        }
     }
 }
 

@@ -28,6 +28,12 @@ const HOST: u64 = 32;
 const SERVICE: u64 = 32;
 const NAME_IN_ENTRY: u64 = 19;
 const WIDE: u64 = 4;
+const STATUS_BY_PARTS: u64 = 256;
+const FILE_SYSTEM: u64 = 112;
+const FILE_SYSTEM_OF_LINUX: u64 = 120;
+const SYSTEM: u64 = 112;
+/// What `mkstemp` and its like replace at the end of a text.
+const RANDOM_LETTERS: u64 = 6;
 
 /// Before the call.
 pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
@@ -41,6 +47,15 @@ pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
         Function::Stat | Function::Lstat | Function::Readlink | Function::Realpath => text(a),
         Function::Fputs | Function::Puts | Function::Strtof | Function::Strptime | Function::Strfry => text(a),
         Function::Sscanf | Function::SscanfC99 | Function::SscanfC23 | Function::InetAton => text(a),
+        Function::Vsscanf | Function::VsscanfC23 => text(a),
+        Function::Statvfs | Function::Statfs | Function::Mkstemp | Function::Mkostemp | Function::Mkdtemp => text(a),
+        Function::Strxfrm | Function::Statx | Function::Readlinkat => text(b),
+        Function::Wcscpy | Function::Wcpcpy => wide_text(call, b, u64::MAX),
+        Function::Wcsncpy => wide_text(call, b, c),
+        Function::Wcscat | Function::Wcsncat => {
+            wide_text(call, a, u64::MAX);
+            wide_text(call, b, if function == Function::Wcsncat { c } else { u64::MAX });
+        }
         Function::Getpwnam | Function::Getgrnam | Function::Gethostbyname => text(a),
         Function::Putenv | Function::Unsetenv => text(a),
         Function::Mbstowcs | Function::InetPton | Function::PrintText => text(b),
@@ -50,7 +65,7 @@ pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
         Function::LocaltimeR | Function::GmtimeR | Function::Localtime | Function::Gmtime => call.read_all(a, 8),
         Function::Ctime | Function::CtimeR => call.read_all(a, 8),
         Function::Asctime | Function::AsctimeR => call.read_all(a, BROKEN_DOWN_TIME),
-        Function::Strftime => call.read_all(d, BROKEN_DOWN_TIME),
+        Function::Strftime | Function::Wcsftime => call.read_all(d, BROKEN_DOWN_TIME),
         Function::Swab => call.read_all(a, u64::try_from(c as i64).unwrap_or(0) & !1),
         Function::Memfrob => call.read_all(a, b),
         Function::RandR => call.read_all(a, INT),
@@ -85,7 +100,10 @@ pub fn wrote(call: Call, function: Function, result: u64, [a, b, c, d, e]: Argum
     let printed = if (result as i32) < 0 { 0 } else { int + 1 };
     let (address, length) = match function {
         Function::Read | Function::Pread | Function::Recv | Function::Recvfrom => (b, long.min(c)),
-        Function::Readv => return vectors(b, c, long, |address, length| note(call, address, length)),
+        Function::Readv | Function::Preadv => {
+            return vectors(b, c, long, |address, length| note(call, address, length));
+        }
+        Function::Recvmsg => return received(call, b, long),
         Function::MqReceive => (b, long),
         Function::Msgrcv if (result as i64) >= 0 => (b, POINTER + long),
         Function::Fread => (a, result.wrapping_mul(b)),
@@ -104,13 +122,42 @@ pub fn wrote(call: Call, function: Function, result: u64, [a, b, c, d, e]: Argum
         Function::LocaltimeR | Function::GmtimeR if result != 0 => (b, BROKEN_DOWN_TIME),
         Function::CtimeR | Function::AsctimeR if result != 0 => (b, text_length(b) + 1),
         Function::Strftime if result != 0 => (a, result + 1),
+        Function::Wcsftime if result != 0 => (a, (result + 1) * WIDE),
+        Function::Swprintf | Function::Vswprintf => (a, printed * WIDE),
+        Function::Fgetws if result != 0 => (a, (wide_length(a) + 1) * WIDE),
+        Function::Wcscpy | Function::Wcpcpy => (a, (wide_length(b) + 1) * WIDE),
+        Function::Wcsncpy => (a, c.saturating_mul(WIDE)),
+        Function::Wcscat | Function::Wcsncat => {
+            let most = if function == Function::Wcsncat { c } else { u64::MAX };
+            let added = wide_length(b).min(most);
+            (a + (wide_length(a) - added) * WIDE, (added + 1) * WIDE)
+        }
+        Function::Mbsrtowcs | Function::Wcsrtombs if a != 0 && (result as i64) >= 0 => {
+            note(call, b, POINTER);
+            (a, (long + 1).min(c) * if function == Function::Mbsrtowcs { WIDE } else { 1 })
+        }
+        Function::Wcrtomb if a != 0 => (a, long),
+        Function::Wctomb if a != 0 => (a, int),
+        Function::Strxfrm => (a, (long + 1).min(c)),
+        Function::StrerrorR if result == b => (b, text_length(b) + 1),
+        Function::StrerrorRPosix | Function::TtynameR | Function::PthreadGetnameNp if done => (b, text_length(b) + 1),
+        Function::GetloginR if done => (a, text_length(a) + 1),
+        Function::TimespecGet if int != 0 => (a, TIME),
+        Function::TimerGettime if done => (b, TIMER),
+        Function::Sigwait if done => (b, INT),
+        Function::Mkstemp | Function::Mkostemp if (result as i32) >= 0 => random_letters(a),
+        Function::Mkdtemp if result != 0 => random_letters(a),
+        Function::Getgroups if b != 0 => (b, int * INT),
+        Function::Getloadavg => (a, int * 8),
+        Function::Sysinfo if done => (a, SYSTEM),
         Function::Strptime if result != 0 => (c, BROKEN_DOWN_TIME),
         Function::Pipe | Function::Pipe2 if done => (a, 2 * INT),
         Function::Socketpair if done => (d, 2 * INT),
         Function::Getsockopt if done => return sized(call, d, e),
         Function::Getsockname | Function::Getpeername if done => return sized(call, b, c),
-        Function::Poll => return polled(call, a, b),
-        Function::EpollWait => (b, int * EVENT),
+        Function::Poll | Function::Ppoll => return polled(call, a, b),
+        Function::Select | Function::Pselect if int > 0 || done => return selected(call, a, [b, c, d]),
+        Function::EpollWait | Function::EpollPwait => (b, int * EVENT),
         Function::EventfdRead if done => (b, 8),
         Function::Getrandom => (a, long),
         Function::Getentropy if done => (a, b),
@@ -118,7 +165,11 @@ pub fn wrote(call: Call, function: Function, result: u64, [a, b, c, d, e]: Argum
         Function::Waitpid if int > 0 && b != 0 => (b, INT),
         Function::Stat | Function::Lstat | Function::Fstat if done => (b, FILE_STATUS),
         Function::Fstatat if done => (c, FILE_STATUS),
+        Function::Statx if done => (e, STATUS_BY_PARTS),
+        Function::Statvfs | Function::Fstatvfs if done => (b, FILE_SYSTEM),
+        Function::Statfs | Function::Fstatfs if done => (b, FILE_SYSTEM_OF_LINUX),
         Function::Readlink => (b, long),
+        Function::Readlinkat => (c, long),
         Function::Realpath if result != 0 => (result, text_length(result) + 1),
         Function::Readdir if result != 0 => (result, NAME_IN_ENTRY + text_length(result + NAME_IN_ENTRY) + 1),
         Function::Uname if done => (a, SYSTEM_NAMES),
@@ -188,6 +239,22 @@ pub fn text_length(text: u64) -> u64 {
     unsafe { sys::strlen(text as *const _) as u64 }
 }
 
+/// Wide characters of a text before its end.
+fn wide_length(text: u64) -> u64 {
+    // SAFETY: the program's text, which the library has just read or written.
+    (0..).find(|index| unsafe { *((text + index * WIDE) as *const u32) } == 0).unwrap_or(0)
+}
+
+/// Reads a text of wide characters up to its end, of at most so many.
+fn wide_text(call: Call, text: u64, most: u64) {
+    let _ = (0..most).find(|index| call.read(text + index * WIDE, WIDE) as u32 == 0);
+}
+
+/// The letters that stand in for `XXXXXX`.
+fn random_letters(text: u64) -> (u64, u64) {
+    (text + text_length(text).saturating_sub(RANDOM_LETTERS), RANDOM_LETTERS)
+}
+
 /// The variable that stands for the environment.
 fn environment() -> u64 {
     (&raw const sys::environ) as u64
@@ -205,6 +272,23 @@ fn vectors(array: u64, count: u64, most: u64, mut visit: impl FnMut(u64, u64)) {
         visit(address, length);
         left -= length;
     }
+}
+
+/// What `recvmsg` put into the memory that a `struct msghdr` lists.
+fn received(call: Call, header: u64, length: u64) {
+    const VECTORS: u64 = 16;
+    const COUNT: u64 = 24;
+    const FLAGS: u64 = 48;
+    // SAFETY: the program's header, which the kernel has read.
+    let (vectors_at, count) = unsafe { (*((header + VECTORS) as *const u64), *((header + COUNT) as *const u64)) };
+    vectors(vectors_at, count, length, |address, length| note(call, address, length));
+    note(call, header + FLAGS, INT);
+}
+
+/// Sets of descriptors below a number, those that are there.
+fn selected(call: Call, below: u64, sets: [u64; 3]) {
+    let bytes = u64::from(below as u32).div_ceil(64) * 8;
+    sets.into_iter().filter(|set| *set != 0).for_each(|set| note(call, set, bytes));
 }
 
 /// How many bytes the last input from a stream of C++ took: `basic_istream::_M_gcount`, the member after the table of functions.
