@@ -202,12 +202,13 @@ fn rows() -> Vec<String> {
 }
 
 /// Files of the runtime whose functions order threads.
-const FILES: [&str; 17] = [
+const FILES: [&str; 18] = [
     "barrier",
     "channels",
     "close",
     "cond",
     "contexts",
+    "duplicating",
     "epoll",
     "file_locks",
     "files",
@@ -260,6 +261,7 @@ fn is_other_name(name: &str) -> bool {
                 | "getc"
                 | "__getdelim"
                 | "__isoc99_vfscanf"
+                | "__isoc99_vscanf"
                 | "shmdt"
                 | "epoll_ctl"
                 | "foretrace_unseen"

@@ -65,10 +65,10 @@ fn the_last_zero_of_a_program_has_the_classes_of_the_litmus_program() {
 }
 
 /// Each gets what those before it left, so who comes first is a class of its own: of `read`, `readv`, functions of streams, of a `read` that
-/// finds nothing left, and of `lseek`.
+/// finds nothing left, of `lseek`, `fseek`, `rewind` and `ungetc`, of descriptors that `dup` and its like made, and of standard input.
 #[test]
 fn readers_of_one_position_have_a_class_for_each_order_of_coming() {
-    for how in 0..=8 {
+    for how in 0..=17 {
         for fails in [0, 1] {
             let (status, report) = report(&program("shared-position.c", &format!("-DHOW={how} -DFAILS={fails}")), "");
             assert_eq!(report["interleavings"], 2, "{how}: {report:#}");

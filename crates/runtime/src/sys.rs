@@ -361,6 +361,7 @@ pub type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
 unsafe extern "C" {
     pub static mut environ: *mut *mut c_char;
+    pub static mut stdin: *mut c_void;
     pub fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
     pub fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
     pub fn dl_iterate_phdr(

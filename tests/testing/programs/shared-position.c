@@ -9,11 +9,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static int file;
+static int file, other;
 static FILE *stream;
 static int got[2];
 
-static int take(void) {
+static int take(int mine) {
     char bytes[4] = "??";
 #if HOW == 0
     assert(read(file, bytes, 1) == 1);
@@ -36,6 +36,16 @@ static int take(void) {
     free(line);
 #elif HOW == 7 // who comes first takes the last byte
     return read(file, bytes, 1) == 1 ? 0x7f : 0;
+#elif HOW >= 9 && HOW <= 11 // where the first thread left the stream
+    bytes[0] = fgetc(stream);
+#elif HOW >= 12 && HOW <= 14 // each by a descriptor of its own, of one open file
+    assert(read(mine, bytes, 1) == 1);
+#elif HOW == 15
+    bytes[0] = getchar();
+#elif HOW == 16
+    assert(scanf("%c", bytes) == 1);
+#elif HOW == 17
+    bytes[0] = getc_unlocked(stream);
 #endif
     return bytes[0];
 }
@@ -44,8 +54,14 @@ static void *first(void *unused) {
 #if HOW == 8 // who moves the position decides what the other one gets
     assert(lseek(file, 1, SEEK_SET) == 1);
     got[0] = 0x7f;
+#elif HOW == 9
+    assert(!fseek(stream, 1, SEEK_SET));
+#elif HOW == 10
+    rewind(stream);
+#elif HOW == 11
+    assert(ungetc('E', stream) == 'E');
 #else
-    got[0] = take();
+    got[0] = take(file);
 #endif
     return unused;
 }
@@ -56,7 +72,7 @@ static void *second(void *unused) {
     assert(read(file, &byte, 1) == 1);
     got[1] = byte;
 #else
-    got[1] = take();
+    got[1] = take(other);
 #endif
     return unused;
 }
@@ -68,11 +84,25 @@ int main(void) {
 #if HOW == 7
     assert(lseek(file, -1, SEEK_END) > 0);
 #endif
+#if HOW == 12
+    other = dup(file);
+#elif HOW == 13
+    other = dup2(file, 40);
+#elif HOW == 14
+    other = fcntl(file, F_DUPFD, 50);
+#elif HOW >= 15
+    assert(dup2(file, 0) == 0);
+#endif
+#if HOW == 10
+    assert(fseek(stream, 1, SEEK_SET) == 0);
+#endif
     pthread_t threads[2];
     assert(!pthread_create(&threads[0], 0, first, 0) && !pthread_create(&threads[1], 0, second, 0));
     assert(!pthread_join(threads[0], 0) && !pthread_join(threads[1], 0));
-#if FAILS && HOW == 8
+#if FAILS && (HOW == 8 || HOW == 9 || HOW == 11)
     assert(got[1] == 'E');
+#elif FAILS && HOW == 10
+    assert(got[1] == 0x7f);
 #elif FAILS
     assert(got[0] == 0x7f);
 #endif

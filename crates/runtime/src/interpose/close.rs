@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use super::{channels, epoll, file_locks, interpose, real, socket_order, tracked};
+use super::{channels, duplicates, epoll, file_locks, interpose, real, socket_order, tracked};
 
 extern "C" fn close_(file: c_int, place: usize) -> c_int {
     if let Some(thread) = tracked().filter(|_| socket_order::is_socket(file)) {
@@ -14,6 +14,7 @@ extern "C" fn close_(file: c_int, place: usize) -> c_int {
         channels::closed(thread, file);
         file_locks::closed(thread, file, place);
     }
+    duplicates::forget(file);
     real::close(file)
 }
 

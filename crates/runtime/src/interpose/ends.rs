@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::channel::HIGH;
 use super::descriptors::{DEVICE, FILE, KIND, PIPE, SOCKET, Status, status};
+use super::duplicates;
 use super::socket_pair::is_terminal;
 use crate::controller;
 use crate::sys::call;
@@ -44,9 +45,9 @@ pub enum End {
     Unseen,
 }
 
-/// Where the bucket has the order of reads by this descriptor of a file.
+/// Where the bucket has the order of reads by this descriptor of a file, and by others of the same open file.
 fn file_key(file: c_int, status: &Status) -> usize {
-    HIGH | ((file as usize) << 36 ^ status.inode as usize) << 4 | 2
+    HIGH | ((duplicates::first(file) as usize) << 36 ^ status.inode as usize) << 4 | 2
 }
 
 /// Where it has that of the reads from a socket.

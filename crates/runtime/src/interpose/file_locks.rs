@@ -7,6 +7,7 @@
 use core::ffi::{CStr, c_int, c_void};
 
 use super::descriptors;
+use super::duplicates;
 use super::unseen::What;
 use super::unseen_calls;
 use super::{interpose, real, tracked};
@@ -156,8 +157,10 @@ unsafe fn control(
 }
 
 unsafe extern "C" fn fcntl_(file: c_int, command: c_int, argument: *mut c_void, place: usize) -> c_int {
+    const DUPLICATES: [c_int; 2] = [0, 1030];
     // SAFETY: the program's arguments.
-    unsafe { control(file, command, argument, place, || real::fcntl(file, command, argument)) }
+    let result = unsafe { control(file, command, argument, place, || real::fcntl(file, command, argument)) };
+    if DUPLICATES.contains(&command) { duplicates::made(file, result) } else { result }
 }
 
 interpose! {

@@ -15,6 +15,8 @@ pub mod cond;
 mod contexts;
 mod cookies;
 mod descriptors;
+mod duplicates;
+mod duplicating;
 pub mod ends;
 pub mod entropy;
 mod epoll;

@@ -284,6 +284,18 @@ reals! {
     __isoc99_vfscanf(stream: *mut c_void, format: *const c_char, arguments: *mut c_void) -> c_int;
     fread(to: *mut c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
     fgetc(stream: *mut c_void) -> c_int;
+    fgetc_unlocked(stream: *mut c_void) -> c_int;
+    fgets_unlocked(to: *mut c_char, bytes: c_int, stream: *mut c_void) -> *mut c_char;
+    fread_unlocked(to: *mut c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
+    fgetwc(stream: *mut c_void) -> u32;
+    fgetws(to: *mut c_void, count: c_int, stream: *mut c_void) -> *mut c_void;
+    ungetc(byte: c_int, stream: *mut c_void) -> c_int;
+    fseek(stream: *mut c_void, by: i64, from: c_int) -> c_int;
+    fsetpos(stream: *mut c_void, position: *const c_void) -> c_int;
+    rewind(stream: *mut c_void) -> ();
+    dup(file: c_int) -> c_int;
+    dup2(file: c_int, new: c_int) -> c_int;
+    dup3(file: c_int, new: c_int, flags: c_int) -> c_int;
     fileno(stream: *mut c_void) -> c_int;
     lseek(file: c_int, by: i64, from: c_int) -> i64;
 }

@@ -111,6 +111,19 @@ fn reading<R>(stream: *mut c_void, name: &'static CStr, place: usize, read: impl
     read
 }
 
+/// Moves the position of a stream, or puts a byte back: others read on from there.
+fn moving<R>(stream: *mut c_void, place: usize, moves: impl FnOnce() -> R) -> R {
+    match tracked().filter(|_| has_threads()).and_then(|thread| Some((thread, file_of(stream)?))) {
+        Some((thread, key)) => OfFile { thread, key, place }.in_turn(moves),
+        None => moves(),
+    }
+}
+
+fn standard_input() -> *mut c_void {
+    // SAFETY: the library's variable, which programs may set as they like.
+    unsafe { (&raw const sys::stdin).read_volatile() }
+}
+
 extern "C" fn fopen_(path: *const c_char, how: *const c_char, place: usize) -> *mut c_void {
     opened(remember(opening(how, place, || real::fopen(path, how))), place)
 }
@@ -157,6 +170,49 @@ extern "C" fn fgetc_(stream: *mut c_void, place: usize) -> c_int {
     reading(stream, c"fgetc", place, || real::fgetc(stream))
 }
 
+extern "C" fn getchar_(place: usize) -> c_int {
+    fgetc_(standard_input(), place)
+}
+
+extern "C" fn fgetc_unlocked_(stream: *mut c_void, place: usize) -> c_int {
+    reading(stream, c"fgetc", place, || real::fgetc_unlocked(stream))
+}
+
+extern "C" fn fgets_unlocked_(to: *mut c_char, bytes: c_int, stream: *mut c_void, place: usize) -> *mut c_char {
+    reading(stream, c"fgets", place, || real::fgets_unlocked(to, bytes, stream))
+}
+
+extern "C" fn fread_unlocked_(to: *mut c_void, size: usize, count: usize, stream: *mut c_void, place: usize) -> usize {
+    if is_device(stream) {
+        return fread_(to, size, count, stream, place);
+    }
+    reading(stream, c"fread", place, || real::fread_unlocked(to, size, count, stream))
+}
+
+extern "C" fn fgetwc_(stream: *mut c_void, place: usize) -> u32 {
+    reading(stream, c"fgetwc", place, || real::fgetwc(stream))
+}
+
+extern "C" fn fgetws_(to: *mut c_void, count: c_int, stream: *mut c_void, place: usize) -> *mut c_void {
+    reading(stream, c"fgetws", place, || real::fgetws(to, count, stream))
+}
+
+extern "C" fn ungetc_(byte: c_int, stream: *mut c_void, place: usize) -> c_int {
+    moving(stream, place, || real::ungetc(byte, stream))
+}
+
+extern "C" fn fseek_(stream: *mut c_void, by: i64, from: c_int, place: usize) -> c_int {
+    moving(stream, place, || real::fseek(stream, by, from))
+}
+
+extern "C" fn fsetpos_(stream: *mut c_void, position: *const c_void, place: usize) -> c_int {
+    moving(stream, place, || real::fsetpos(stream, position))
+}
+
+extern "C" fn rewind_(stream: *mut c_void, place: usize) {
+    moving(stream, place, || real::rewind(stream));
+}
+
 extern "C" fn fgets_(to: *mut c_char, bytes: c_int, stream: *mut c_void, place: usize) -> *mut c_char {
     reading(stream, c"fgets", place, || real::fgets(to, bytes, stream))
 }
@@ -171,6 +227,38 @@ extern "C" fn getdelim_(line: usize, bytes: usize, end: c_int, stream: *mut c_vo
 
 extern "C" fn vfscanf_(stream: *mut c_void, format: *const c_char, arguments: *mut c_void, place: usize) -> c_int {
     reading(stream, c"fscanf", place, || real::__isoc99_vfscanf(stream, format, arguments))
+}
+
+extern "C" fn vscanf_(format: *const c_char, arguments: *mut c_void, place: usize) -> c_int {
+    vfscanf_(standard_input(), format, arguments, place)
+}
+
+/// The arguments that follow the format become a list: pointers, of which five come in registers.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub extern "C" fn __isoc99_scanf() {
+    core::arch::naked_asm!(
+        ".weak __isoc99_scanf",
+        "push rbp",
+        "mov rbp, rsp",
+        "sub rsp, 80",
+        "mov [rsp + 8], rsi", // the registers, from the second argument on
+        "mov [rsp + 16], rdx",
+        "mov [rsp + 24], rcx",
+        "mov [rsp + 32], r8",
+        "mov [rsp + 40], r9",
+        "mov dword ptr [rsp + 48], 8", // where in what follows the next one is
+        "mov dword ptr [rsp + 52], 48", // no floating-point numbers
+        "lea rax, [rbp + 16]",
+        "mov [rsp + 56], rax", // those on the stack
+        "mov [rsp + 64], rsp",
+        "lea rsi, [rsp + 48]",
+        "mov rdx, [rbp + 8]",
+        "call {scan}",
+        "leave",
+        "ret",
+        scan = sym vscanf_,
+    )
 }
 
 /// The arguments that follow stream and format become a list: pointers, of which four come in registers.
@@ -209,9 +297,25 @@ interpose! {
     fread "r8" => fread_, off fread;
     fgetc "rsi" => fgetc_, off fgetc;
     getc "rsi" => fgetc_, off fgetc;
+    getchar "rdi" => getchar_;
+    fgetc_unlocked "rsi" => fgetc_unlocked_, off fgetc_unlocked;
+    getc_unlocked "rsi" => fgetc_unlocked_, off fgetc_unlocked;
+    fgets_unlocked "rcx" => fgets_unlocked_, off fgets_unlocked;
+    fread_unlocked "r8" => fread_unlocked_, off fread_unlocked;
+    fgetwc "rsi" => fgetwc_, off fgetwc;
+    getwc "rsi" => fgetwc_, off fgetwc;
+    fgetws "rcx" => fgetws_, off fgetws;
+    ungetc "rdx" => ungetc_, off ungetc;
+    fseek "rcx" => fseek_, off fseek;
+    fseeko "rcx" => fseek_, off fseek;
+    fseeko64 "rcx" => fseek_, off fseek;
+    fsetpos "rdx" => fsetpos_, off fsetpos;
+    fsetpos64 "rdx" => fsetpos_, off fsetpos;
+    rewind "rsi" => rewind_, off rewind;
     fgets "rcx" => fgets_, off fgets;
     getline "rcx" => getline_, off getline;
     getdelim "r8" => getdelim_, off getdelim;
     __getdelim "r8" => getdelim_, off getdelim;
     __isoc99_vfscanf "rcx" => vfscanf_, off __isoc99_vfscanf;
+    __isoc99_vscanf "rdx" => vscanf_;
 }
