@@ -236,11 +236,18 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         return blocks_alone(args, &asked, &stop);
     }
     let mut options = options(args, &asked)?;
-    args.question.something_to_judge(&asked, &args.trace)?;
+    let no_block = args.question.something_to_judge(&asked, &args.trace).err();
     let transactions = options.atomic.transactions(&asked.trace);
     let Asked { trace, observed, file, .. } = asked;
     options.blocks = Some(Arc::new(NamedBlocks::new(&trace, options.atomic)));
     let subject = Subject { file: &file, trace: &trace, transactions: &transactions, options: &options };
+    if let Some(no_block) = no_block {
+        // A use after free needs no block.
+        let asks_for_uses = args.property == Property::Both;
+        if !asks_for_uses || uses(args, subject, &observed, &stop)?.is_none() {
+            return Err(no_block);
+        }
+    }
     if let Some(folder) = &options.dump_smt2 {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }

@@ -120,11 +120,19 @@ fn memory_that_one_thread_alone_uses_is_predicted_to_be_freed_before() {
             assert!(replayed.out.contains("use after free: thread 2"), "{name}: {}", replayed.out);
         }
     }
+    // There is no block to judge, but a use.
+    let (workshop, found) = predicted("one-use.c", "");
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let witness = format!("witnesses/use-after-free-{}-{}.json", found[0]["free"], found[0]["access"]);
+    workshop.make(&format!(
+        "foretrace check run {witness} -q && foretrace replay --exactly --times 3 {witness} -- ./program"
+    ));
     for (name, flags) in [
         ("borrowed-buffer.c", "-DJOIN"),
         ("borrowed-buffer.c", "-DPOST"),
         ("borrowed-buffer.c", "-DLOCK"),
         ("told-too-early.cpp", "-DRIGHT"),
+        ("one-use.c", "-DRIGHT"),
     ] {
         let (_, found) = predicted(name, flags);
         assert!(found.is_empty(), "{name} {flags}: {found:#?}");
