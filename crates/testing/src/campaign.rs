@@ -9,7 +9,7 @@ mod trying;
 
 use super::judge::Failure;
 use super::overtime::while_not;
-use super::predicting::read_witness;
+use super::predicting::{UnderWay, read_witness};
 use super::report::Report;
 use super::runner::Runner;
 use super::settings::{Settings, TestError};
@@ -68,6 +68,8 @@ pub struct Campaign<'s> {
     let_go: u32,
     /// Whether interleavings were explored, for as long as there was time; what an earlier part of the test did does not count.
     has_explored: bool,
+    /// The analysis of a recorded run that goes on meanwhile.
+    under_way: Option<UnderWay>,
 }
 
 /// Runs that are recorded in a round.
@@ -120,6 +122,7 @@ impl<'s> Campaign<'s> {
                 find_until: None,
                 let_go: 0,
                 has_explored: false,
+                under_way: None,
             };
             if !campaign.state.is_done {
                 campaign.go_on()?;
@@ -136,6 +139,11 @@ impl<'s> Campaign<'s> {
             self.take_up()?;
         }
         self.rounds()?;
+        while self.under_way.is_some() {
+            self.explore()?;
+            self.finish_analysis()?;
+            self.rounds()?;
+        }
         while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
         let before = self.elapsed();
         self.explore()?;
@@ -219,8 +227,11 @@ impl<'s> Campaign<'s> {
             let before = self.runs_left();
             let passing = self.record(left)?;
             let new = self.predict_all(passing)?;
-            let quiet = if new > 0 { 0 } else { quiet + 1 };
+            let quiet = if new > 0 || self.under_way.is_some() { 0 } else { quiet + 1 };
             self.state.rounds = Rounds { recorded: recorded + before - self.runs_left(), quiet };
+            if self.under_way.is_some() {
+                return Ok(());
+            }
             self.attempts(TRIED_IN_ROUND)?;
         }
     }

@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// What a recording leads to.
@@ -67,35 +67,48 @@ pub struct Size {
     pub switches: usize,
 }
 
-/// Makes attempts of a recording. `limit` bounds the time of the solver, the deadline bounds all of it. What has not ended at the deadline
-/// is left to end by itself.
-///
-/// # Errors
-/// The recording gives no trace, a file cannot be written, or it takes too long.
-pub fn attempts_within(
-    recording: &Path,
-    (seed, failed): (u64, bool),
-    settings: &Settings,
-    limit: Duration,
-    deadline: Option<Instant>,
-) -> Result<Predicted, TestError> {
-    const LOOK: Duration = Duration::from_millis(50);
-    let (sender, done) = channel();
-    let (recording, own) = (recording.to_path_buf(), settings.clone());
-    std::thread::spawn(move || sender.send(Box::new(attempts_of(&recording, seed, failed, &own, limit))));
-    loop {
-        match done.recv_timeout(LOOK) {
-            Ok(predicted) => return *predicted,
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(TestError::Analysis(
-                    "internal error: the analysis of a recorded run has panicked".to_string(),
-                ));
+/// The analysis of a recording, on a thread of its own.
+pub struct Analysis {
+    done: Receiver<Box<Result<Predicted, TestError>>>,
+}
+
+/// The analysis of a recorded run that goes on while something else is done.
+pub struct UnderWay {
+    /// The run.
+    pub seed: u64,
+    pub recording: PathBuf,
+    pub analysis: Analysis,
+}
+
+impl Analysis {
+    /// Begins to make attempts of a recording. `limit` bounds the time of the solver.
+    pub fn begin(recording: &Path, (seed, failed): (u64, bool), settings: &Settings, limit: Duration) -> Analysis {
+        let (sender, done) = channel();
+        let (recording, own) = (recording.to_path_buf(), settings.clone());
+        std::thread::spawn(move || sender.send(Box::new(attempts_of(&recording, seed, failed, &own, limit))));
+        Analysis { done }
+    }
+
+    /// Waits for its end until the deadline, or until the test stops.
+    ///
+    /// # Errors
+    /// The recording gives no trace, or a file cannot be written. `Late` where it has not ended: it goes on, and may be waited for again.
+    pub fn wait(&self, deadline: Option<Instant>, settings: &Settings) -> Result<Predicted, TestError> {
+        const LOOK: Duration = Duration::from_millis(50);
+        loop {
+            match self.done.recv_timeout(LOOK) {
+                Ok(predicted) => return *predicted,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(TestError::Analysis(
+                        "internal error: the analysis of a recorded run has panicked".to_string(),
+                    ));
+                }
             }
-        }
-        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline + LOOK);
-        if is_late || settings.stop.load(Ordering::Relaxed) {
-            return Err(TestError::Late);
+            let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline + LOOK);
+            if is_late || settings.stop.load(Ordering::Relaxed) {
+                return Err(TestError::Late);
+            }
         }
     }
 }

@@ -57,7 +57,7 @@ impl Campaign<'_> {
             return Ok(());
         }
         self.has_explored = true;
-        let is_all = self.state.plan.waiting() == 0;
+        let is_all = self.state.plan.waiting() == 0 && self.under_way.is_none();
         let rest = || self.time_to_search() / PART_FOR_SEARCH * (PART_FOR_SEARCH - 1);
         let share = self
             .settings

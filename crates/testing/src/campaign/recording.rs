@@ -72,7 +72,7 @@ impl Campaign<'_> {
         let mut new = 0;
         for (seed, ran) in passing {
             let times = &self.state.report.times;
-            if times.predicting < times.running && !self.is_over() {
+            if times.predicting < times.running && self.under_way.is_none() && !self.is_over() {
                 new += self.predict(seed, ran.folder.path())?;
                 if !self.is_stopped() {
                     self.state.unpredicted.retain(|(other, _)| *other != seed); // it was not owed

@@ -4,7 +4,7 @@ use super::{Campaign, parallel, plan_of};
 use crate::attempt::Attempt;
 use crate::judge::Effect;
 use crate::plan::Gain;
-use crate::predicting::{Predicted, attempts_within};
+use crate::predicting::{Analysis, Predicted, UnderWay};
 use crate::runner::{Ran, cut_of, is_stopped};
 use crate::settings::{Predict, TestError};
 use crate::state::Shown;
@@ -21,6 +21,11 @@ const FREE_ANALYSIS: Duration = Duration::from_secs(1);
 /// so many: without it there are still runs to explore.
 const PART_TO_ANALYSE: u32 = 3;
 const MOST_ANALYSIS: (u32, u32) = (3, 5);
+/// The first analysis that takes so many parts of the time, and at least this long, goes on while threads are held.
+const PART_TO_WAIT_FIRST: u32 = 10;
+const SHORTEST_FIRST_WAIT: Duration = Duration::from_secs(1);
+/// But not where a recorded run has more records: each run takes long then.
+const MOST_RECORDS_MEANWHILE: u64 = 300_000;
 /// But the analysis of one recorded run may take this long in any case.
 const SHORTEST_ANALYSIS: Duration = Duration::from_millis(300);
 
@@ -38,10 +43,20 @@ impl Campaign<'_> {
 
     /// Makes attempts of a recorded run.
     pub(super) fn analyse(&mut self, recording: &Path, seed: u64, failed: bool) -> Result<Predicted, TestError> {
-        let start = Instant::now();
+        let analysis = Analysis::begin(recording, (seed, failed), self.settings, self.predict_limit());
+        self.wait_for(&analysis, self.most_analysis())
+    }
+
+    /// How long the analysis of one recorded run is waited for.
+    fn most_analysis(&self) -> Duration {
         let share = |time: Duration| self.time_to_search().min(time / MOST_ANALYSIS.1 * MOST_ANALYSIS.0);
-        let deadline = self.settings.time.map(|time| start + share(time));
-        let predicted = attempts_within(recording, (seed, failed), self.settings, self.predict_limit(), deadline);
+        self.settings.time.map_or(Duration::MAX, share)
+    }
+
+    /// Waits so long for an analysis, and takes what it says of the program.
+    fn wait_for(&mut self, analysis: &Analysis, most: Duration) -> Result<Predicted, TestError> {
+        let start = Instant::now();
+        let predicted = analysis.wait(start.checked_add(most), self.settings);
         self.state.report.times.predicting += start.elapsed();
         if let Ok(predicted) = &predicted {
             self.state.unseen.extend(predicted.unseen.iter().cloned());
@@ -54,13 +69,58 @@ impl Campaign<'_> {
         predicted
     }
 
-    /// Makes a recorded run's schedules wait; says how many classes are new.
+    /// Makes a recorded run's schedules wait; says how many classes are new. An analysis that takes long goes on while threads are held, if
+    /// that is still to be done.
     pub(super) fn predict(&mut self, seed: u64, recording: &Path) -> Result<usize, TestError> {
         if self.settings.predict == Predict::CutPoints && self.is_over() {
             self.state.unpredicted.push((seed, recording.to_path_buf()));
             return Ok(0);
         }
-        let predicted = match self.analyse(recording, seed, false) {
+        self.finish_analysis()?;
+        let analysis = Analysis::begin(recording, (seed, false), self.settings, self.predict_limit());
+        let most = self.most_analysis();
+        let first = match self.settings.time {
+            Some(time) if self.may_explore_meanwhile() => {
+                most.min((time / PART_TO_WAIT_FIRST).max(SHORTEST_FIRST_WAIT))
+            }
+            _ => most,
+        };
+        match self.wait_for(&analysis, first) {
+            Err(TestError::Late) if first < most && !self.is_over() => {
+                self.state.unpredicted.push((seed, recording.to_path_buf()));
+                self.under_way = Some(UnderWay { seed, recording: recording.to_path_buf(), analysis });
+                Ok(0)
+            }
+            predicted => self.take_predicted(seed, recording, predicted),
+        }
+    }
+
+    /// Whether there is something else to do while a recorded run is analysed.
+    fn may_explore_meanwhile(&self) -> bool {
+        let report = &self.state.report;
+        let is_tested = report.recorded.passed > 0 && self.state.found.is_empty();
+        let records: u64 = self.runner.steps().iter().sum();
+        is_tested && !self.has_explored && report.explored.is_none() && records <= MOST_RECORDS_MEANWHILE
+    }
+
+    /// Waits for the analysis that went on while something else was done.
+    pub(super) fn finish_analysis(&mut self) -> Result<(), TestError> {
+        if let Some(UnderWay { seed, recording, analysis }) = self.under_way.take() {
+            let predicted = self.wait_for(&analysis, self.most_analysis());
+            self.state.unpredicted.retain(|(other, _)| *other != seed);
+            self.take_predicted(seed, &recording, predicted)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the schedules wait that the analysis of a recorded run has given; says how many classes are new.
+    fn take_predicted(
+        &mut self,
+        seed: u64,
+        recording: &Path,
+        predicted: Result<Predicted, TestError>,
+    ) -> Result<usize, TestError> {
+        let predicted = match predicted {
             Ok(_) if self.is_over() => {
                 self.state.unpredicted.push((seed, recording.to_path_buf())); // a part alone: the limit has cut it off
                 return Ok(0);
