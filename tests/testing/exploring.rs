@@ -258,6 +258,18 @@ fn a_loop_that_gives_up_is_no_wait() {
     assert_eq!((status, &right["complete"]), (0, &Value::Bool(true)), "{right:#}");
 }
 
+/// So does one that asks under a lock and gives it back, unless it gives up after some turns.
+#[test]
+fn a_loop_that_asks_under_a_lock_waits() {
+    let (status, right) = report(&program("polls.c", ""), "--runs 100");
+    assert_eq!((status, &right["complete"], &right["waiting_loops"]), (0, &true.into(), &1.into()), "{right:#}");
+    let (status, early) = report(&program("polls.c", "-DEARLY"), "--runs 400");
+    assert_eq!((status, &early["waiting_loops"]), (1, &1.into()), "{early:#}");
+    let (status, few) = report(&program("polls.c", "-DROUNDS=5"), "--first");
+    assert_eq!(status, 1, "{few:#}");
+    assert!(few["failures"][0]["what"].to_string().contains("sum == 3"), "{few:#}");
+}
+
 /// A turn that writes what is there already changes nothing; one that changes something is no wait, and no hang either.
 #[test]
 fn a_loop_that_writes_the_same_waits() {

@@ -6,10 +6,11 @@
 
 use super::execution::{Execution, Taken};
 use super::executions::Executions;
-use super::holds::{Hold, calls_of_own_code, class, conflicting_later, holds};
+use super::holds::{Hold, Looked};
 use super::outcomes::Outcomes;
 use super::reversals::{Meeting, Pair, meetings, reversed};
 use super::schedule::Then;
+use super::spin::repeats;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -30,6 +31,7 @@ const HELD_LEAST: u64 = 2_000;
 
 /// Makes runs that show something new, until there are none or `each`, which sees all runs, wants no more.
 pub fn cover(executions: &mut Executions<'_>, each: &mut Each<'_>) {
+    executions.ask_for_writers();
     let mut search = Search {
         executions,
         each,
@@ -43,6 +45,7 @@ pub fn cover(executions: &mut Executions<'_>, each: &mut Each<'_>) {
         classes: FxHashSet::default(),
         waiting: Vec::new(),
         held_in: VecDeque::new(),
+        with_calls: VecDeque::new(),
         again: VecDeque::new(),
         libraries: VecDeque::new(),
     };
@@ -52,7 +55,7 @@ pub fn cover(executions: &mut Executions<'_>, each: &mut Each<'_>) {
 /// A run, how many of its steps were forced, and how many orders it was the first to show; none of the very first run, which shows all of its.
 #[derive(Clone)]
 struct Known {
-    run: Rc<Execution>,
+    looked: Rc<Looked>,
     forced: usize,
     new: usize,
     /// Whether a thread was held in it, or in the run that it comes from.
@@ -77,6 +80,8 @@ struct Search<'s, 'e> {
     /// Runs with holds that are still to be tried, those with none left, those of which pairs in the program's own code were reversed, too, and those
     /// whose holds were tried again after other orders.
     waiting: Vec<(Known, VecDeque<Hold>)>,
+    /// Runs whose calls are still to come out otherwise.
+    with_calls: VecDeque<Known>,
     held_in: VecDeque<Known>,
     again: VecDeque<Known>,
     libraries: VecDeque<Known>,
@@ -87,9 +92,14 @@ impl Search<'_, '_> {
         let Some(first) = self.executions.along(&[], None) else { return ControlFlow::Break(()) };
         (self.each)(&first, None)?;
         self.learn(&first, false);
-        self.wait(Known { run: first, forced: 0, new: 0, is_held: false })?;
+        let looked = self.look(&first);
+        self.wait(Known { looked, forced: 0, new: 0, is_held: false });
         loop {
-            if let Some((known, hold)) = self.next_hold() {
+            if let Some((known, hold)) = self.next_hold(true) {
+                self.hold(&known, &hold)?;
+            } else if let Some(known) = self.with_calls.pop_front() {
+                self.outcomes_of(&known)?;
+            } else if let Some((known, hold)) = self.next_hold(false) {
                 self.hold(&known, &hold)?;
             } else if let Some(known) = self.next_to_reverse() {
                 self.reversals_of(&known, true)?;
@@ -98,16 +108,16 @@ impl Search<'_, '_> {
                 if self.most_again == 0 {
                     self.most_again = AGAIN_TIMES * self.executions.runs;
                 }
-                for hold in self.holds_of(&known, true) {
+                for hold in known.looked.holds_after(known.forced, true) {
                     if self.executions.runs < self.most_again {
-                        self.hold(&known, &hold)?;
+                        self.hold(&known, hold)?;
                     }
                 }
                 self.libraries.push_back(known);
             } else if let Some(known) = self.libraries.pop_front() {
                 self.reversals_of(&known, false)?;
-                for hold in self.holds_of(&known, false) {
-                    self.hold(&known, &hold)?;
+                for hold in known.looked.holds_after(known.forced, false) {
+                    self.hold(&known, hold)?;
                 }
             } else {
                 return ControlFlow::Continue(());
@@ -115,10 +125,12 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The next hold in the run that showed most.
-    fn next_hold(&mut self) -> Option<(Known, Hold)> {
+    /// The next hold in the run that showed most, of those that have one: near code of the program's writer, or anywhere.
+    fn next_hold(&mut self, near: bool) -> Option<(Known, Hold)> {
         loop {
-            let most = self.waiting.iter().enumerate().rev().max_by_key(|(_, (known, _))| known.new)?.0;
+            let fits = |(_, holds): &(Known, VecDeque<Hold>)| !near || holds.front().is_some_and(|hold| hold.is_near);
+            let fitting = self.waiting.iter().enumerate().rev().filter(|(_, waiting)| fits(waiting));
+            let most = fitting.max_by_key(|(_, (known, _))| known.new)?.0;
             let (known, holds) = &mut self.waiting[most];
             match holds.pop_front() {
                 Some(hold) if self.held.contains(&hold.places) => {}
@@ -138,23 +150,26 @@ impl Search<'_, '_> {
     }
 
     fn outcomes_of(&mut self, known: &Known) -> ControlFlow<()> {
-        for wanted in self.outcomes.wanted(&known.run, known.forced) {
+        for wanted in self.outcomes.wanted(&known.looked.run, known.forced) {
             let late = |run: &Execution| wanted.late_in(run);
             if let Some(other) = self.run(&wanted.steps, Then::Step(wanted.last), &late)? {
                 let new = self.learn(&other, known.is_held);
-                self.wait(Known { run: other, forced: wanted.steps.len() + 1, new, is_held: known.is_held })?;
+                let looked = self.look(&other);
+                self.wait(Known { looked, forced: wanted.steps.len() + 1, new, is_held: known.is_held });
             }
         }
         ControlFlow::Continue(())
     }
 
-    /// The holds of a run that come first, or the others.
-    fn holds_of(&mut self, known: &Known, first: bool) -> VecDeque<Hold> {
-        let is_own = self.is_own(&known.run);
-        holds(&known.run, known.forced, &is_own).into_iter().filter(|hold| hold.is_first == first).collect()
+    fn look(&mut self, run: &Rc<Execution>) -> Rc<Looked> {
+        let steps = run.steps.iter().zip(&run.in_written);
+        let is_own: Vec<bool> = steps.map(|(step, written)| *written || self.executions.is_own(step.place)).collect();
+        let repeats = repeats(&run.steps, &mut self.executions.objects);
+        Rc::new(Looked::at(run.clone(), &is_own, &repeats))
     }
 
-    fn hold(&mut self, Known { run, .. }: &Known, hold: &Hold) -> ControlFlow<()> {
+    fn hold(&mut self, Known { looked, .. }: &Known, hold: &Hold) -> ControlFlow<()> {
+        let run = &looked.run;
         self.held.insert(hold.places);
         if !self.held_after.insert((hold.places, hold.order)) {
             return ControlFlow::Continue(());
@@ -165,18 +180,18 @@ impl Search<'_, '_> {
             return ControlFlow::Continue(());
         };
         let new = self.learn(&other, true);
-        if new > 0 || self.classes.insert(class(&other)) {
-            self.wait(Known { run: other, forced: hold.before, new, is_held: true })?;
+        let looked = self.look(&other);
+        if self.classes.insert(looked.class) || new > 0 {
+            self.wait(Known { looked, forced: hold.before, new, is_held: true });
         }
         ControlFlow::Continue(())
     }
 
-    fn reversals_of(&mut self, Known { run, is_held, .. }: &Known, first: bool) -> ControlFlow<()> {
-        let called = calls_of_own_code(run, &self.is_own(run), &conflicting_later(run));
+    fn reversals_of(&mut self, Known { looked, is_held, .. }: &Known, first: bool) -> ControlFlow<()> {
+        let run = &looked.run;
         for meeting in meetings(run) {
             let wanted = (meeting.pair.1, meeting.pair.0);
-            let is_first = called[meeting.earlier] || called[meeting.later];
-            if is_first != first || self.seen.contains(&wanted) || self.tried.contains(&wanted) {
+            if looked.is_first(&meeting) != first || self.seen.contains(&wanted) || self.tried.contains(&wanted) {
                 continue;
             }
             let Some((steps, last)) = reversed(run, &meeting) else { continue };
@@ -184,18 +199,15 @@ impl Search<'_, '_> {
             let Some(other) = self.run(&steps, Then::Step(last), &|_| None)? else { continue };
             let new = self.learn(&other, *is_held);
             if new > 0 {
-                self.wait(Known { run: other, forced: steps.len() + 1, new, is_held: *is_held })?;
+                let looked = self.look(&other);
+                self.wait(Known { looked, forced: steps.len() + 1, new, is_held: *is_held });
             }
         }
         ControlFlow::Continue(())
     }
 
-    fn is_own(&mut self, run: &Execution) -> Vec<bool> {
-        run.steps.iter().map(|step| self.executions.is_own(step.place)).collect()
-    }
-
-    /// Has a run wait that showed something new, and tries the outcomes of its calls.
-    fn wait(&mut self, known: Known) -> ControlFlow<()> {
+    /// Has a run wait that showed something new.
+    fn wait(&mut self, known: Known) {
         while self.is_full() {
             // Those of which most was tried have least to show.
             if self.libraries.pop_back().or_else(|| self.again.pop_back()).is_none() {
@@ -203,16 +215,15 @@ impl Search<'_, '_> {
             }
         }
         if !self.is_full() {
-            self.outcomes_of(&known)?;
-            let holds = self.holds_of(&known, true);
+            self.with_calls.push_back(known.clone());
+            let holds = known.looked.holds_after(known.forced, true).cloned().collect();
             self.waiting.push((known, holds));
         }
-        ControlFlow::Continue(())
     }
 
     fn is_full(&self) -> bool {
-        let queues = self.held_in.iter().chain(&self.again).chain(&self.libraries);
-        let kept = self.waiting.iter().map(|(known, _)| known).chain(queues).map(|known| known.run.steps.len());
+        let queues = self.with_calls.iter().chain(&self.held_in).chain(&self.again).chain(&self.libraries);
+        let kept = self.waiting.iter().map(|(known, _)| known).chain(queues).map(|known| known.looked.run.steps.len());
         let (runs, steps) = kept.fold((0, 0), |(runs, steps), own| (runs + 1, steps + own));
         runs >= LEAST_WAITING && steps >= MOST_STEPS
     }

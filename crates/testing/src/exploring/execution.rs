@@ -6,6 +6,7 @@ use foretrace_harness::{Ending, Folder, WAITS};
 use foretrace_runtime::record::{Kind, TRIED, TRIED_JOINS, WOKEN_BY_TIMEOUT, fail};
 use foretrace_walker::WalkError;
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
+use foretrace_walker::program::Writer;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -97,6 +98,12 @@ impl Taken {
     }
 }
 
+/// A step of a thread at a place, of a word that is read, written or locked, for tests.
+#[cfg(test)]
+pub fn step(thread: usize, kind: Kind, place: u64, word: u64, value: u64) -> Taken {
+    Taken { thread, at: 0, kind, place, words: [word, value, 0, 0], other: None, frees: 0 }
+}
+
 /// The object that the end of a thread is, for those that ask whether it has ended.
 pub fn end_of(thread: usize) -> u64 {
     TRIED_JOINS + thread as u64
@@ -116,6 +123,8 @@ pub fn order_after(order: Order, thread: usize, wakes: Option<usize>) -> Order {
 pub struct Execution {
     /// Its steps.
     pub steps: Vec<Taken>,
+    /// Of each step, whether its thread was last in a function that the program's writer wrote, the standard library's left out.
+    pub in_written: Vec<bool>,
     /// Of each thread, which steps are its own.
     pub of_thread: Vec<Vec<u32>>,
     /// What threads wait for at its end, by address.
@@ -138,26 +147,34 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Reads what a run has left in a folder.
+    /// Reads what a run has left in a folder. `writer` says who wrote the function that a place lies in.
     pub fn read(
         folder: &Folder,
         ending: Ending,
         place: &Path,
         (threads, objects): (&mut Threads, &mut Objects),
+        writer: &mut dyn FnMut(u64) -> Option<Writer>,
     ) -> Result<Execution, WalkError> {
         let logs = open_logs(folder.path())?;
         let paths = thread_paths(&logs);
         let numbers: Vec<usize> = paths.iter().map(|path| threads.number(path)).collect();
         let by_number: FxHashMap<u64, usize> =
             logs.iter().map(|log| log.header().thread).zip(numbers.iter().copied()).collect();
-        let mut steps: Vec<(u64, Taken)> = Vec::new();
+        let mut steps: Vec<(u64, Taken, bool)> = Vec::new();
         let sizes = sizes(&logs);
         let mut has_aliases = false;
         for ((thread, path), log) in numbers.iter().zip(&paths).zip(&logs) {
             let mut freed: Vec<(u64, u64)> = Vec::new();
             let mut started = 0;
             let own = steps.len();
-            for record in log.records().filter(|record| record.kind.ordered()) {
+            let mut in_written = true;
+            for record in log.records() {
+                if (Kind::Enter0..=Kind::Enter4).contains(&record.kind) {
+                    in_written = writer(record.place).map_or(in_written, |writer| writer == Writer::Program);
+                }
+                if !record.kind.ordered() {
+                    continue;
+                }
                 if record.kind == Kind::Free {
                     let address = record.words[0];
                     let of_allocator = || sizes.get(&(address, record.order().unwrap_or(0))).copied().unwrap_or(0);
@@ -169,7 +186,7 @@ impl Execution {
                 if !record.kind.counted() {
                     continue;
                 }
-                if let Some((_, last)) = steps[own..].last_mut() {
+                if let Some((_, last, _)) = steps[own..].last_mut() {
                     last.frees = objects.frees(std::mem::take(&mut freed));
                 }
                 let order = record.order().unwrap_or(0);
@@ -189,14 +206,19 @@ impl Execution {
                     _ => None,
                 };
                 let (kind, place, words) = (record.kind, record.place, record.words);
-                steps.push((order, Taken { thread: *thread, at: record.at, kind, place, words, other, frees: 0 }));
+                if let Some(writer) = writer(record.place).filter(|_| record.kind.size() > 0) {
+                    in_written = writer == Writer::Program;
+                }
+                let step = Taken { thread: *thread, at: record.at, kind, place, words, other, frees: 0 };
+                steps.push((order, step, in_written));
             }
-            if let Some((_, last)) = steps[own..].last_mut() {
+            if let Some((_, last, _)) = steps[own..].last_mut() {
                 last.frees = objects.frees(freed);
             }
         }
-        steps.sort_by_key(|(order, _)| *order);
-        let steps: Vec<Taken> = steps.into_iter().map(|(_, step)| step).collect();
+        steps.sort_by_key(|(order, ..)| *order);
+        let in_written = steps.iter().map(|(.., in_written)| *in_written).collect();
+        let steps: Vec<Taken> = steps.into_iter().map(|(_, step, _)| step).collect();
         let mut of_thread = vec![Vec::new(); threads.len()];
         let mut orders = vec![0];
         for (index, step) in steps.iter().enumerate() {
@@ -217,6 +239,7 @@ impl Execution {
         let last_start = steps.iter().rposition(|step| step.kind == Kind::Fork).map_or(0, |last| last + 1);
         Ok(Execution {
             steps,
+            in_written,
             of_thread,
             waits,
             late,
@@ -228,6 +251,25 @@ impl Execution {
             last_start,
             orders,
         })
+    }
+
+    /// One of these steps, for tests.
+    #[cfg(test)]
+    pub fn of_steps(steps: Vec<Taken>, in_written: Vec<bool>) -> Execution {
+        Execution {
+            in_written,
+            of_thread: Vec::new(),
+            waits: FxHashMap::default(),
+            late: Vec::new(),
+            is_cut: false,
+            has_aliases: false,
+            ending: Ending::Code(0),
+            failure: None,
+            place: PathBuf::new(),
+            last_start: 0,
+            orders: Vec::new(),
+            steps,
+        }
     }
 
     /// The order of the first steps, so many.

@@ -10,7 +10,7 @@ use crate::runner::{Ran, Runner, is_stopped};
 use crate::settings::{Settings, TestError};
 use foretrace_harness::{Ending, notes};
 use foretrace_runtime::record::{Kind, Site, TEAMS, TRIED_JOINS, WOKEN_SPURIOUSLY};
-use foretrace_walker::program::Program;
+use foretrace_walker::program::{Program, Writer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -40,6 +40,9 @@ pub struct Executions<'s> {
     program: Option<Option<Program>>,
     /// Of each of its units, by number, whether it is the program's own.
     own: FxHashMap<u32, bool>,
+    /// Whether it is asked for who wrote its functions, and who did, by the sites of their entries.
+    asks_for_writers: bool,
+    writers: FxHashMap<u64, Option<Writer>>,
     /// Its threads.
     pub threads: Threads,
     /// Its objects.
@@ -85,6 +88,8 @@ impl<'s> Executions<'s> {
             recent: VecDeque::new(),
             program: None,
             own: FxHashMap::default(),
+            asks_for_writers: false,
+            writers: FxHashMap::default(),
             threads: Threads::default(),
             objects: Objects::default(),
             swaps: FxHashSet::default(),
@@ -98,6 +103,11 @@ impl<'s> Executions<'s> {
             is_over: false,
             error: None,
         }
+    }
+
+    /// From now on executions say which steps are near code of the program's writer. It takes a while to read the program.
+    pub fn ask_for_writers(&mut self) {
+        self.asks_for_writers = true;
     }
 
     /// Whether nothing is run any more.
@@ -196,7 +206,16 @@ impl<'s> Executions<'s> {
     }
 
     fn read(&mut self, ran: &Ran, place: &Path) -> Result<Execution, TestError> {
-        let mut run = Execution::read(&ran.folder, ran.seen.ending, place, (&mut self.threads, &mut self.objects))?;
+        if self.asks_for_writers {
+            self.program.get_or_insert_with(|| Program::open(ran.folder.path()).ok());
+        }
+        let (program, writers) = (self.program.as_ref().and_then(Option::as_ref), &mut self.writers);
+        let mut writer = |place: u64| match program.filter(|_| self.asks_for_writers) {
+            Some(program) => *writers.entry(place).or_insert_with(|| program.writer(Site(place))),
+            None => Some(Writer::Program),
+        };
+        let known = (&mut self.threads, &mut self.objects);
+        let mut run = Execution::read(&ran.folder, ran.seen.ending, place, known, &mut writer)?;
         run.failure = failure(&ran.seen, self.baseline, self.settings);
         if self.threads.len() > MOST_THREADS {
             self.doubt(&format!("there are more than {MOST_THREADS} threads"));

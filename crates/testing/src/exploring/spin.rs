@@ -1,7 +1,8 @@
 //! Loops in which a thread waits for another one by reading again and again.
 //!
 //! A thread may wait in a loop if it has read the same values at the same places twice in a row, and wrote only values that were there
-//! already. Memory that no other thread accesses does not matter: a loop may count its turns there. The thread is taken to wait if an
+//! already. It may take locks in between if it gives each of them back. Memory that no other thread accesses does not matter: a loop may count
+//! its turns there. The thread is taken to wait if an
 //! execution shows that it goes on like this by itself, until another thread changes what it reads or the run has reached its limit of
 //! events. It may sleep in between: a wait for a futex has no record. Then the thread takes no step until another thread changes what it
 //! reads: the steps in between bring nothing new. Code that is not recorded may change it, as Rust's test harness does. Then the thread
@@ -10,14 +11,17 @@
 use super::execution::Taken;
 use super::objects::Objects;
 use foretrace_explore::{Mode, Use};
-use foretrace_runtime::record::Kind;
-use rustc_hash::FxHasher;
+use foretrace_runtime::record::{Kind, TRIED};
+use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
 /// Accesses of a round of a loop.
 const LONGEST: usize = 16;
+/// Objects that an access of up to eight bytes uses: variables that it shares with others, and its bytes.
+const MOST_OF_ACCESS: usize = 12;
+const MOST_OBJECTS: usize = 2 * LONGEST * MOST_OF_ACCESS;
 
-/// A read, or a write: where, of what, and what was found or written.
+/// A read, a write, or the taking or giving back of a lock: where, of what, and what was found or written.
 type Access = (Kind, u64, u64, u64);
 
 /// The last accesses of a thread, if it did nothing else since.
@@ -91,7 +95,7 @@ pub struct Spin {
     /// Apart from memory that no other thread accesses.
     shared: Accesses,
     all: Accesses,
-    /// The objects that they use.
+    /// The objects that they use, the latest last.
     objects: Vec<u32>,
     /// Whether it waits.
     pub waits: Loop,
@@ -110,8 +114,38 @@ fn access(step: &Taken) -> Option<Access> {
         }
         _ if step.leaves_all_as_it_is() => Some((step.kind, step.place, step.words[0], step.words[1])),
         Kind::Busy => Some((step.kind, step.place, step.words[0], 0)),
+        kind if takes(kind) && step.words[1] & TRIED == 0 || gives_back(kind) => {
+            Some((kind, step.place, step.words[0], 0))
+        }
         _ => None,
     }
+}
+
+fn takes(kind: Kind) -> bool {
+    matches!(kind, Kind::Acquire | Kind::WriteLock | Kind::ReadLock)
+}
+
+fn gives_back(kind: Kind) -> bool {
+    matches!(kind, Kind::Release | Kind::WriteUnlock | Kind::ReadUnlock)
+}
+
+/// Whether a round finds something that others may change.
+fn finds(kind: Kind) -> bool {
+    !kind.is_store() && !takes(kind) && !gives_back(kind)
+}
+
+/// Whether a round gives back each lock that it takes, and no others.
+fn is_balanced(round: &[Access]) -> bool {
+    let mut held: Vec<u64> = Vec::new();
+    for (kind, _, lock, _) in round {
+        if takes(*kind) {
+            held.push(*lock);
+        } else if gives_back(*kind) {
+            let Some(at) = held.iter().rposition(|own| own == lock) else { return false };
+            held.remove(at);
+        }
+    }
+    held.is_empty()
 }
 
 /// Whether a round that comes twice leaves all memory as it is: it reads, and no other write of it touches what a write of it touches, but
@@ -123,7 +157,9 @@ fn changes_nothing(round: &[Access]) -> bool {
         let apart = at + one_kind.size() as u64 <= other_at || other_at + other_kind.size() as u64 <= at;
         apart || (one_kind, at, value) == (other_kind, other_at, other_value)
     };
-    writes().count() < round.len() && writes().all(|one| writes().all(|other| agree(one, other)))
+    round.iter().any(|access| finds(access.0))
+        && is_balanced(round)
+        && writes().all(|one| writes().all(|other| agree(one, other)))
 }
 
 /// Whether a step reads at the same place of the same memory as this one did, and finds something else.
@@ -159,14 +195,22 @@ impl Spin {
         if !is_own {
             self.shared.push(access);
         }
-        for used in uses {
-            if !self.objects.contains(&used.object) {
-                self.objects.push(used.object);
-            }
+        for used in uses.iter().filter(|_| finds(step.kind) || step.kind.is_store()) {
+            self.note_object(used.object);
         }
         let round = |accesses: &[Access], has_own| Round { accesses: accesses.to_vec(), has_own };
         let shared = self.shared.repeated().filter(|_| !is_own).map(|accesses| round(accesses, false));
         shared.or_else(|| self.all.repeated().map(|accesses| round(accesses, true)))
+    }
+
+    /// The latest objects are kept, at least those of two rounds.
+    fn note_object(&mut self, object: u32) {
+        match self.objects.iter().rposition(|known| *known == object) {
+            Some(at) => _ = self.objects.remove(at),
+            None if self.objects.len() == MOST_OBJECTS => _ = self.objects.remove(0),
+            None => {}
+        }
+        self.objects.push(object);
     }
 
     /// Another thread takes a step.
@@ -206,5 +250,95 @@ impl Spin {
         bytes > 0
             && step.writes()
             && objects.access(step.words[0], bytes, true).iter().any(|used| self.objects.contains(&used.object))
+    }
+}
+
+/// Of each step, whether it belongs to a round of a loop that found and left everything as the round before did: a thread that waits in a loop
+/// may go through any number of these.
+pub fn repeats(steps: &[Taken], objects: &mut Objects) -> Vec<bool> {
+    let mut spins: FxHashMap<usize, (Spin, Vec<usize>)> = FxHashMap::default();
+    let mut repeats = vec![false; steps.len()];
+    for (index, step) in steps.iter().enumerate() {
+        let uses = uses(step, objects);
+        if !step.leaves_all_as_it_is() {
+            let others = spins.iter_mut().filter(|(thread, _)| **thread != step.thread);
+            others.for_each(|(_, (spin, _))| spin.see(&uses));
+        }
+        let (spin, own) = spins.entry(step.thread).or_default();
+        own.push(index);
+        if let Some(round) = spin.take(step, &uses, objects) {
+            let is_of_round = |index: &&usize| round.has_own || !is_own(&steps[**index], objects);
+            let first = own.iter().rev().filter(is_of_round).nth(round.accesses.len() - 1).copied();
+            let from = own.partition_point(|index| first.is_some_and(|first| *index < first));
+            own[from..].iter().for_each(|index| repeats[*index] = true);
+        }
+    }
+    repeats
+}
+
+/// What a step uses, as far as rounds of loops depend on it.
+fn uses(step: &Taken, objects: &mut Objects) -> Vec<Use> {
+    let address = step.words[0];
+    match step.kind.size() as u64 {
+        0 if step.kind == Kind::Busy => vec![objects.synchronisation(address, Mode::Busy)],
+        0 if takes(step.kind) || gives_back(step.kind) => vec![objects.synchronisation(address, Mode::Any)],
+        0 => Vec::new(),
+        bytes => objects.access(address, bytes, step.writes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::execution::step;
+    use super::*;
+
+    const READS: Kind = Kind::Load4;
+    const WRITES: Kind = Kind::Store4;
+
+    fn repeated(steps: &[Taken]) -> Vec<bool> {
+        let mut objects = Objects::default();
+        for step in steps.iter().filter(|step| step.kind.size() > 0) {
+            objects.see(step.thread, step.words[0], 4);
+            objects.see(9, step.words[0], 4); // another thread has accessed it in another run
+        }
+        repeats(steps, &mut objects)
+    }
+
+    /// One round of a loop that asks for a word under a lock.
+    fn polls(value: u64) -> [Taken; 3] {
+        [step(1, Kind::Acquire, 10, 64, 0), step(1, READS, 11, 128, value), step(1, Kind::Release, 12, 64, 0)]
+    }
+
+    #[test]
+    fn a_loop_that_asks_under_a_lock_repeats_until_it_finds_something_else() {
+        let steps = [polls(0), polls(0), polls(0), polls(1)].concat();
+        let expected = [false, false, false, true, true, true, true, true, true, false, false, false];
+        assert_eq!(repeated(&steps), expected);
+    }
+
+    #[test]
+    fn a_round_that_keeps_a_lock_is_not_over() {
+        let keeps = [step(1, Kind::Acquire, 10, 64, 0), step(1, READS, 11, 128, 0)];
+        assert!(!repeated(&[keeps, keeps].concat()).contains(&true));
+        let locks_alone = [step(1, Kind::Acquire, 10, 64, 0), step(1, Kind::Release, 12, 64, 0)];
+        assert!(!repeated(&[locks_alone, locks_alone].concat()).contains(&true), "it finds nothing that others change");
+        let other = [step(1, Kind::Acquire, 10, 64, 0), step(1, READS, 11, 128, 0), step(1, Kind::Release, 12, 72, 0)];
+        assert!(!repeated(&[other, other].concat()).contains(&true), "it gives back another lock");
+    }
+
+    #[test]
+    fn a_round_that_finds_what_another_thread_has_changed_is_none_that_repeats() {
+        let reads = |value| step(1, READS, 11, 128, value);
+        let writes = |value| step(2, WRITES, 20, 128, value);
+        assert_eq!(repeated(&[reads(0), reads(0), writes(1), reads(1), reads(1)]), [false, true, false, false, true]);
+        assert_eq!(
+            repeated(&[reads(0), reads(0), writes(0), reads(0)]),
+            [false, true, false, true],
+            "it finds the same"
+        );
+        let elsewhere = step(2, WRITES, 20, 256, 1);
+        assert_eq!(repeated(&[reads(0), elsewhere, reads(0)]), [false, false, true]);
+        let counts = |value| step(1, WRITES, 12, 128, value);
+        assert!(!repeated(&[reads(0), counts(1), reads(1), counts(2)]).contains(&true), "it changes what it reads");
     }
 }

@@ -60,9 +60,7 @@ impl Code {
             Some(file) if file != THREAD_LOCAL && MEETING.iter().any(|part| file.starts_with(part)) => Code::Meeting,
             Some(_) => Code::Library,
             None if OF_SYSTEM.iter().any(|start| file.starts_with(start)) => Code::Library,
-            None if REGISTRIES.iter().any(|part| file.contains(part) || relative && directory.contains(part)) => {
-                Code::Library
-            }
+            None if is_of_registry(directory, file) => Code::Library,
             None => Code::Own,
         }
     }
@@ -101,6 +99,12 @@ pub(crate) fn holds_atomics(file: &str) -> bool {
     ATOMICS.iter().any(|end| file.ends_with(end))
 }
 
+/// Whether a file, as a unit knows it that was compiled in this folder, is of a crate that others have written.
+pub(crate) fn is_of_registry(directory: &str, file: &str) -> bool {
+    let is_relative = !file.starts_with('/');
+    REGISTRIES.iter().any(|part| file.contains(part) || is_relative && directory.contains(part))
+}
+
 /// The file in Rust's library that a path leads to: one says where the library was built, or where the toolchain keeps its sources.
 fn of_rust(path: &str) -> Option<&str> {
     let built = path.strip_prefix("/rustc/").and_then(|rest| rest.split_once('/')).map(|(_, file)| file);
@@ -134,6 +138,19 @@ mod tests {
             ("/", "/usr/lib/rustlib/src/rust/library/std/src/sys/sync/once/futex.rs", Meeting),
         ] {
             assert_eq!(Code::of_file(directory, file), code, "{file} in {directory}");
+        }
+    }
+
+    #[test]
+    fn crates_from_a_registry_are_told_from_the_standard_library() {
+        let fetched = "/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/tokio-1.54.1";
+        for (directory, file, is_fetched) in [
+            (fetched, "src/sync/notify.rs", true),
+            ("/home/me/bank", "/home/me/.cargo/git/checkouts/dashmap-0123/4567/src/lib.rs", true),
+            (fetched, "/rustc/0123abcd/library/core/src/sync/atomic.rs", false),
+            ("/home/me/bank", "src/main.rs", false),
+        ] {
+            assert_eq!(super::is_of_registry(directory, file), is_fetched, "{file} in {directory}");
         }
     }
 

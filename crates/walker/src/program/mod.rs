@@ -53,6 +53,15 @@ pub(crate) struct Copied {
     pub size: u64,
 }
 
+/// Who has written code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writer {
+    /// Who wrote the program.
+    Program,
+    /// Others: in a crate that cargo has fetched, or in code of a library that has no side-car.
+    Others,
+}
+
 /// A function that the compiler inlined.
 pub(crate) struct Inlined {
     /// The location at which it was: each call that was inlined has another one.
@@ -288,6 +297,21 @@ impl Program {
         match self.by_id.get(&site.unit()) {
             Some(unit) => self.functions[self.units[*unit].functions.clone()].iter().any(|own| !self.is_library(own)),
             None => !self.is_in_library(site),
+        }
+    }
+
+    /// Who wrote the function that a site lies in; nothing for the standard library, which acts for its caller. Of code without a side-car the
+    /// file counts.
+    pub fn writer(&self, site: Site) -> Option<Writer> {
+        let Some((function, _)) = self.find(site) else {
+            return Some(if self.is_in_library(site) { Writer::Others } else { Writer::Program });
+        };
+        let function = &self.functions[function];
+        let unit = &self.units[function.unit];
+        match unit.outwards(function.location).next() {
+            Some((_, _, Code::Own)) => Some(Writer::Program),
+            Some((_, file, _)) => code::is_of_registry(&unit.directory, file).then_some(Writer::Others),
+            None => (!function.is_library).then_some(Writer::Program),
         }
     }
 
