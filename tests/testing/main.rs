@@ -607,6 +607,20 @@ fn a_harness_says_what_is_wrong() {
     assert!(failures(&report).contains("exit status 1"), "an update is lost: {report:#}");
 }
 
+/// Two runs at a time are in each other's way; in folders of their own they are not.
+#[test]
+fn a_harness_that_fails_without_recording_hints_at_files() {
+    let workshop = built(&source("counter-right.c"));
+    let script = "#!/bin/sh\n\"$@\" || exit 1\nmkdir own || exit 3\nsleep 0.2\nrmdir own\n";
+    workshop.make(&format!("printf '%s' '{script}' > alone.sh && chmod +x alone.sh"));
+    for (options, hints) in [("", true), ("--sandbox", false)] {
+        let report = report(&workshop, &format!("--jobs 2 --runs 4 --time 15 --harness ./alone.sh {options}"));
+        let notes = report["tests"][0]["notes"].to_string();
+        assert_eq!(notes.contains("--sandbox"), hints, "{report:#}");
+        assert_eq!(notes.contains("failed without recording"), hints, "{report:#}");
+    }
+}
+
 #[test]
 fn litmus_programs_are_tried_under_every_schedule() {
     let litmus = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/litmus");

@@ -20,6 +20,9 @@ const LONG_NATIVE: Duration = Duration::from_secs(10);
 const PART_OF_ROUND: u32 = 16;
 /// What is told where a run without recording failed.
 pub(super) const FAILS_UNRECORDED: &str = "the program also failed without recording";
+/// What is told where that may come of the command of `--harness`.
+const SAME_FILES: &str =
+    "runs go on at the same time: if the harness writes files, give each run a folder (--sandbox), or take --jobs 1";
 /// Threads of a run that does not end whose places are told.
 const MOST_TOLD: usize = 4;
 /// Triples of a recorded run that failed which are tried at most.
@@ -313,6 +316,10 @@ impl Campaign<'_> {
         }
         if failed > 0 {
             self.note(FAILS_UNRECORDED.to_string());
+            let settings = self.settings;
+            if settings.harness.is_some() && !settings.sandbox && settings.jobs > 1 {
+                self.note(SAME_FILES.to_string());
+            }
         }
         Ok(())
     }
