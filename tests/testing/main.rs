@@ -7,6 +7,7 @@ mod support;
 
 mod cargo;
 mod exploring;
+mod locks;
 mod repairs;
 mod resume;
 #[path = "../litmus/synchronised.rs"]

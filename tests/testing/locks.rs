@@ -1,0 +1,63 @@
+//! Locks that programs make of atomic words: nothing fails with the right ones, and all that can be tried is; the wrong ones are found.
+
+use super::{Workshop, support, test};
+use std::path::Path;
+use support::Ran;
+
+/// Tests a program of the folder `locks`.
+fn tested(name: &str, level: &str, macros: &str) -> Ran {
+    let workshop = Workshop::empty();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/testing/locks").join(name);
+    std::fs::copy(source, workshop.path(name)).expect("copied");
+    let driver = if name.ends_with(".cpp") { "c++ -std=c++20" } else { "cc -std=gnu17" };
+    workshop.make(&format!("foretrace {driver} -g {level} -pthread {macros} {name} -o program"));
+    test(&workshop, "--runs 80 --stop-after 1")
+}
+
+/// The right program passes, the wrong one fails.
+fn twins(name: &str, level: &str) {
+    let right = tested(name, level, "");
+    assert_eq!(right.status, Some(0), "{}{}", right.out, right.err);
+    let wrong = tested(name, level, "-DWRONG");
+    assert_eq!(wrong.status, Some(1), "{}{}", wrong.out, wrong.err);
+}
+
+#[test]
+fn a_ticket_lock() {
+    twins("ticket.c", "-O2");
+}
+
+#[test]
+fn a_lock_with_a_queue_of_those_who_wait() {
+    twins("queue.c", "-O0");
+}
+
+#[test]
+fn a_count_that_readers_look_at_twice() {
+    twins("seqlock.c", "-O2");
+}
+
+#[test]
+fn a_word_of_permits() {
+    twins("permits.c", "-O0");
+}
+
+#[test]
+fn a_barrier_whose_sense_turns() {
+    twins("barrier.c", "-O2");
+}
+
+#[test]
+fn a_bounded_ring() {
+    twins("ring.c", "-O0");
+}
+
+#[test]
+fn a_word_for_readers_and_a_writer() {
+    twins("readers.cpp", "-O2");
+}
+
+#[test]
+fn versions_that_readers_hold() {
+    twins("versions.c", "-O0");
+}
