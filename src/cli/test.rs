@@ -63,9 +63,9 @@ pub struct Args {
     #[arg(long, conflicts_with = "again")]
     resume: bool,
 
-    /// Stop after this time
-    #[arg(long, value_name = "SECS", default_value = "60", value_parser = seconds)]
-    time: Duration,
+    /// Stop after this time [default: 60; with --cargo 30 a test, at least 60 and at most 600]
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    time: Option<Duration>,
 
     /// Stop after this number of different failures
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -176,7 +176,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
                 "--repair is for recorded programs, found a litmus program: foretrace explore and repair are for those"
             );
         }
-        return super::test_litmus::run(Path::new(file), args.time, args.format, &stop);
+        return super::test_litmus::run(Path::new(file), args.time(1), args.format, &stop);
     }
     if args.command.is_empty() {
         bail!("expected a program: foretrace test -- PROG ARGS");
@@ -267,13 +267,17 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
     let (mut tested, mut folders) = (Vec::new(), Vec::new());
     let spinner = Spinner::on_terminal();
     let count = programs.len();
+    let all = args.time(count);
+    if args.cargo && args.time.is_none() {
+        say(format_args!("foretrace: {count} tests, {} seconds in all (--time)", all.as_secs()));
+    }
     let begun = since_start(); // with --cargo it was built before
     for (nth, program) in programs.into_iter().enumerate() {
         if stop.load(std::sync::atomic::Ordering::Relaxed) {
             break;
         }
-        let left = (args.time + begun).saturating_sub(since_start()) / u32::try_from(count - nth)?;
-        let time = if args.cargo { left.max(SHORTEST_SHARE) } else { args.time };
+        let left = (all + begun).saturating_sub(since_start()) / u32::try_from(count - nth)?;
+        let time = if args.cargo { left.max(SHORTEST_SHARE) } else { all };
         let command = shown_command(&program.program, args);
         let until = Instant::now() + time;
         // Repairs are sought in what is left.
@@ -346,6 +350,22 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
     })
 }
 
+impl Args {
+    /// The time for so many programs.
+    fn time(&self, count: usize) -> Duration {
+        let of_tests =
+            u32::try_from(count).map_or(MOST_TIME, |count| (DEFAULT_SHARE.saturating_mul(count)).min(MOST_TIME));
+        self.time.unwrap_or(if self.cargo { of_tests.max(DEFAULT_TIME) } else { DEFAULT_TIME })
+    }
+}
+
+/// Without `--time` a test takes this long.
+const DEFAULT_TIME: Duration = Duration::from_secs(60);
+/// With `--cargo` each test has this much, and no less than that in all.
+const DEFAULT_SHARE: Duration = Duration::from_secs(30);
+/// But they take no more than this in all.
+const MOST_TIME: Duration = Duration::from_secs(600);
+
 /// No test of a project gets less time.
 const SHORTEST_SHARE: Duration = Duration::from_secs(2);
 
@@ -373,7 +393,7 @@ fn shown_command(program: &Program, args: &Args) -> String {
 /// Runs what is kept on a build that may be a new one.
 fn again(args: &Args, folder: &Path, program: Program, stop: &Stop) -> anyhow::Result<Outcome> {
     let subject = Subject { name: String::new(), program, directory: None, variables: Vec::new() };
-    let settings = settings(args, &subject, args.time, stop)?;
+    let settings = settings(args, &subject, args.time(1), stop)?;
     let work = Workplace::new(&settings)?;
     let results = run_again(folder, &settings, &work, &mut |_, _| {})?;
     let mut out = io::BufWriter::new(anstream::stdout().lock());

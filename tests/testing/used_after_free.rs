@@ -109,7 +109,8 @@ fn memory_that_one_thread_alone_uses_is_predicted_to_be_freed_before() {
         let found = uses["found"].as_array().cloned().unwrap_or_default();
         (workshop, found)
     };
-    for name in ["borrowed-buffer.c", "told-too-early.cpp"] {
+    // The last one has no block to judge, but a use: its thread sleeps before it frees.
+    for name in ["borrowed-buffer.c", "told-too-early.cpp", "one-use.c"] {
         let (workshop, found) = predicted(name, "");
         assert!(!found.is_empty(), "{name}");
         for found in found {
@@ -120,11 +121,6 @@ fn memory_that_one_thread_alone_uses_is_predicted_to_be_freed_before() {
             assert!(replayed.out.contains("use after free: thread 2"), "{name}: {}", replayed.out);
         }
     }
-    // There is no block to judge, but a use.
-    let (workshop, found) = predicted("one-use.c", "");
-    assert_eq!(found.len(), 1, "{found:#?}");
-    let witness = format!("witnesses/use-after-free-{}-{}.json", found[0]["free"], found[0]["access"]);
-    workshop.make(&format!("foretrace check run {witness} -q"));
     for (name, flags) in [
         ("borrowed-buffer.c", "-DJOIN"),
         ("borrowed-buffer.c", "-DPOST"),

@@ -65,7 +65,15 @@ pub fn plan_of_edited(
     }
     let triple = <[Target; 3]>::try_from(targets).ok();
     let recording = recording.and_then(|folder| folder.canonicalize().ok());
-    let plan = Plan { turns: Vec::new(), handlers: Vec::new(), expected: Vec::new(), recording, triple, watched: None };
+    let plan = Plan {
+        turns: Vec::new(),
+        handlers: Vec::new(),
+        expected: Vec::new(),
+        recording,
+        triple,
+        watched: None,
+        after_free: None,
+    };
     Ok(Matched::All(Box::new(plan), notes))
 }
 

@@ -9,7 +9,9 @@ use super::program::Program;
 use super::schedule::{End, Handler, Turn, as_file, turns};
 use super::target::{self, Places, Target};
 use super::unlogged::Traced;
-use super::verify::{Between, Difference, Event, Events, Expected, expected_of, has_record, steps_of, triple_happened};
+use super::verify::{
+    Between, Difference, Event, Events, Expected, UseOfFreed, expected_of, has_record, steps_of, triple_happened,
+};
 use foretrace_report::{SavedKind, SavedStep, SavedWitness, write_whole};
 use foretrace_trace::{EventId, Trace};
 use foretrace_walker::log::{Log, Record, open_logs};
@@ -31,6 +33,8 @@ pub struct Plan {
     pub triple: Option<[Target; 3]>,
     /// What the run is watched for, without being steered there.
     pub watched: Option<Between>,
+    /// The use after free that the plan is about.
+    pub after_free: Option<UseOfFreed>,
 }
 
 /// What the runtime says of the end of a run that explores, in the folder of its recording.
@@ -87,7 +91,15 @@ impl Plan {
         let handlers =
             recording.map_or(Ok(Vec::new()), |folder| Events::read(folder).map(|events| events.handlers()))?;
         let recording = recording.and_then(|folder| folder.canonicalize().ok());
-        Ok(Plan { turns, handlers, expected, recording, triple: asked, watched: None })
+        Ok(Plan {
+            turns,
+            handlers,
+            expected,
+            recording,
+            triple: asked,
+            watched: None,
+            after_free: UseOfFreed::of_witness(witness),
+        })
     }
 
     /// The plan to do again what a recording shows.
@@ -110,7 +122,15 @@ impl Plan {
         let ends = steps.iter().zip(last).map(|(step, last)| step.end().max(End::at(last)));
         let turns = turns(steps.iter().zip(ends).map(|(step, end)| (&*step.path, step.at, end)));
         let recording = folder.canonicalize().ok();
-        Ok(Plan { turns, handlers: events.handlers(), expected, recording, triple: None, watched: None })
+        Ok(Plan {
+            turns,
+            handlers: events.handlers(),
+            expected,
+            recording,
+            triple: None,
+            watched: None,
+            after_free: None,
+        })
     }
 
     /// The plan to run another order of a recording's events, as far as the program goes along.
@@ -128,7 +148,15 @@ impl Plan {
         let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
         let handlers = Events::read(recording)?.handlers();
         let recording = recording.canonicalize().ok();
-        Ok(Plan { turns, handlers, expected: expected_of(&saved), recording, triple: None, watched: None })
+        Ok(Plan {
+            turns,
+            handlers,
+            expected: expected_of(&saved),
+            recording,
+            triple: None,
+            watched: None,
+            after_free: None,
+        })
     }
 
     /// Writes the schedule for the runtime.
@@ -198,7 +226,11 @@ pub fn judge(
     let left = folder.replay_verdict().and_then(|line| left(&line));
     let ending = if events.deadlocked() { Ending::Deadlock } else { ending };
     let to_the_letter = difference.is_none() && left.is_none();
+    let is_freed_late = plan.after_free.as_ref().is_some_and(|use_| events.is_freed_late(use_));
     let (outcome, triple) = match (&plan.triple, planned) {
+        (None, _) | (_, None) if to_the_letter && is_freed_late => {
+            (Outcome::NotReached("the memory was freed after the access".to_string()), None)
+        }
         (None, _) | (_, None) if to_the_letter => (Outcome::ToTheLetter, None),
         (None, _) | (_, None) => (Outcome::NotReached("the program left the schedule".to_string()), None),
         (_, Some(planned)) if to_the_letter && triple_happened(&planned) => (Outcome::ToTheLetter, Some(planned)),

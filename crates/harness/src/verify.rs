@@ -1,7 +1,7 @@
 //! Compares the logs of a replay with the steps that its schedule expects.
 
 use super::schedule::{End, Handler};
-use foretrace_report::SavedStep;
+use foretrace_report::{SavedKind, SavedStep, SavedWitness};
 use foretrace_runtime::record::{BY_CANCELLATION, Kind, fail};
 use foretrace_runtime::{access_kinds, code_kinds};
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
@@ -62,6 +62,25 @@ impl Step {
             None => End::at(self.at),
             Some(beyond) => End { until: self.at.saturating_sub(1), beyond },
         }
+    }
+}
+
+/// Where memory is freed, and where it is used afterwards: threads, by their places in the tree of threads, and what is counted that they
+/// did before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UseOfFreed {
+    free: (String, u64),
+    access: (String, u64),
+}
+
+impl UseOfFreed {
+    /// What a witness is about; nothing where it is no use after free, or not of a real program.
+    pub fn of_witness(witness: &SavedWitness) -> Option<UseOfFreed> {
+        let of_kind = witness.kind == SavedKind::UseAfterFree;
+        let place = |step: &SavedStep| Some((step.path.clone()?, step.at?));
+        let access = place(witness.schedule.last().filter(|_| of_kind)?)?;
+        let is_free = |step: &&SavedStep| step.op == "free" && step.path.as_ref() != Some(&access.0);
+        Some(UseOfFreed { free: place(witness.schedule.iter().rfind(is_free)?)?, access })
     }
 }
 
@@ -187,6 +206,15 @@ impl Events {
         let size = if is_pair { 2 * half } else { half };
         let start = self.aliases.first(record.words[0]);
         (record.order() != Some(0)).then(|| Event { path: path.to_string(), record, start, size })
+    }
+
+    /// Whether memory was freed only after its use, which a use after free should not be. A use by a function of the library has no record, so that
+    /// nothing is known.
+    pub fn is_freed_late(&self, use_: &UseOfFreed) -> bool {
+        let Some(access) = self.at(&use_.access.0, use_.access.1) else { return false };
+        let apart = self.apart.get(&use_.free.0).into_iter().flatten();
+        let freed = apart.filter(|record| record.kind == Kind::Free && record.at == use_.free.1);
+        freed.filter_map(Record::order).max().is_none_or(|freed| freed > access.order())
     }
 
     /// What the accesses of a triple are in this run, which the runtime says happened there; nothing where the logs disagree.
@@ -561,5 +589,21 @@ mod tests {
         let ends: Vec<(u64, u64)> = steps.iter().map(|step| (step.end().until, step.end().beyond)).collect();
         assert_eq!(ends, [(0, 0), (0, 1), (0, ALL_APART), (1, 0), (1, ALL_APART)]);
         assert_eq!(events.as_expected().len(), 2, "how often a thread allocates is no step");
+    }
+
+    #[test]
+    fn a_use_comes_after_all_that_is_freed_before_it() {
+        let late = |at: u64, orders: &[u64]| {
+            let used = vec![record(Kind::Store4, 0, [0x500, 5, 4, 0])];
+            let freed = orders.iter().map(|order| record(Kind::Free, 1, [0x500, 0, *order, 0])).collect();
+            let threads = [("0.1".to_string(), used)].into_iter().collect();
+            let apart = [("0".to_string(), freed)].into_iter().collect();
+            let events = Events { threads, apart, aliases: Aliases::default() };
+            events.is_freed_late(&UseOfFreed { free: ("0".to_string(), 1), access: ("0.1".to_string(), at) })
+        };
+        assert!(!late(0, &[3]) && !late(0, &[2, 3]));
+        assert!(late(0, &[5]) && late(0, &[3, 5]), "it is freed afterwards");
+        assert!(late(0, &[]), "it is never freed");
+        assert!(!late(7, &[5]), "the use has no record");
     }
 }

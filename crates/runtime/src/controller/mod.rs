@@ -187,8 +187,10 @@ pub extern "C" fn foretrace_at_remote() {
 pub fn yield_turn(thread: &'static Thread) -> bool {
     LOCK.lock();
     let others = threads::all().any(|other| !core::ptr::eq(other, thread) && ready(other));
-    // Where orders are explored, the schedule alone says who gives way.
-    if others && has_turn(thread) && !onward::explores() {
+    // Where orders are explored, the schedule alone says who gives way; and so does a schedule that is followed: the turn goes on to what is not
+    // counted, such as a `free`.
+    let goes_on = onward::explores() || plan::following() && replay::may_go_beyond(thread);
+    if others && has_turn(thread) && !goes_on {
         priorities::gives_way(thread);
         thread.turn.state.set(State::Outside); // not a choice this time
         RUNNING.store(core::ptr::null_mut(), SeqCst);
