@@ -293,8 +293,9 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
         let mut show = |progress| spinner.show(&name, &progress);
         let (mut report, state) = match Campaign::run(&settings, &work, state, &mut show) {
             Err(error) if many => {
-                say(format_args!("foretrace: {name}: {error:#}"));
-                let report = Report { ended_early: true, notes: vec![error.to_string()], ..Report::default() };
+                let note = format!("{:#}", anyhow::Error::from(error));
+                say(format_args!("foretrace: {name}: {note}"));
+                let report = Report { ended_early: true, notes: vec![note], ..Report::default() };
                 (report, None)
             }
             tested => tested.map(|(report, state)| (report, Some(state)))?,

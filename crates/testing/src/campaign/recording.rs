@@ -77,13 +77,13 @@ impl Campaign<'_> {
             let times = &self.state.report.times;
             if times.predicting < times.running && self.under_way.is_none() && !self.is_over() {
                 new += self.predict(seed, ran.folder.path())?;
-                if !self.is_stopped() {
+                if !self.is_stopped() && !self.is_under_way(seed) {
                     self.state.unpredicted.retain(|(other, _)| *other != seed); // it was not owed
                 }
             }
             let is_owed = self.state.unpredicted.iter().any(|(other, _)| *other == seed);
             let is_needed = self.state.plan.all_left().any(|attempt| attempt.recording == ran.folder.path());
-            if !is_needed && !is_owed {
+            if !is_needed && !is_owed && !self.is_under_way(seed) {
                 let place = ran.folder.path().parent().unwrap_or(ran.folder.path());
                 let _ = std::fs::remove_dir_all(place); // not needed any more
             }

@@ -103,6 +103,11 @@ impl Campaign<'_> {
         is_tested && !self.has_explored && report.explored.is_none() && records <= MOST_RECORDS_MEANWHILE
     }
 
+    /// Whether the analysis of the run of this seed goes on.
+    pub(super) fn is_under_way(&self, seed: u64) -> bool {
+        self.under_way.as_ref().is_some_and(|under_way| under_way.seed == seed)
+    }
+
     /// Waits for the analysis that went on while something else was done.
     pub(super) fn finish_analysis(&mut self) -> Result<(), TestError> {
         if let Some(UnderWay { seed, recording, analysis }) = self.under_way.take() {
