@@ -272,7 +272,13 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             _ => None,
         };
         let is_feasible = targets.as_ref().is_some_and(|targets| targets.has_feasible(subject));
-        let mut repairs = targets.map(|targets| repairs(args, subject, &targets, &stop, runs.as_ref())).transpose()?;
+        let repairs = |targets: RepairTargets| {
+            let left = args.limits.time_limit.map(|limit| limit.saturating_sub(since_start()));
+            let targets = targets.all(subject);
+            let seeker = Seeker::new(subject, &targets, &stop, left, runs.as_ref());
+            seeker.only_proved(!args.off_path).for_patch(args.patch.is_some()).repairs(args.most_repairs)
+        };
+        let mut repairs = targets.map(repairs).transpose()?;
         if let (Some(file), Some((repairs, _))) = (&args.patch, &mut repairs) {
             repairs.iter_mut().for_each(|repair| repair.patch = Some(proposed(subject, repair)));
             write_first(repairs.iter().filter_map(|repair| repair.patch.as_ref()), file)?;
@@ -295,20 +301,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Ok(Looked { blocks, uses, repairs })
     };
     oversee((args.limits.time_limit, &stop), work, Listener::new(args, subject, Box::new(look))?)
-}
-
-/// The repairs of what was found, and what has none.
-fn repairs(
-    args: &Args,
-    subject: Subject<'_>,
-    targets: &RepairTargets,
-    stop: &AtomicBool,
-    runs: Option<&Runs<'_>>,
-) -> anyhow::Result<(Vec<PredictedRepair>, NotRepaired)> {
-    let targets = targets.all(subject);
-    let left = args.limits.time_limit.map(|limit| limit.saturating_sub(since_start()));
-    let seeker = Seeker::new(subject, &targets, stop, left, runs);
-    seeker.only_proved(!args.off_path).for_patch(args.patch.is_some()).repairs(args.most_repairs)
 }
 
 /// What the exit code says.
