@@ -2,7 +2,7 @@
 //! that, since the other thread has to come first. Or it read what another thread had yet to write.
 
 use super::kept_whole::Tries;
-use super::unfinished::Plans;
+use super::unfinished::{Plans, failing_thread, goes_on};
 use foretrace::report::{ReadEarly, TooEarly};
 use foretrace_repair::Functions;
 use foretrace_trace::{EventId, Op, ThreadId, Trace};
@@ -65,6 +65,9 @@ pub fn read_too_early(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<Vec<Re
             continue;
         }
         let passed = tries.enforced.runs(&plan, tries.times, tries.go_on)?.passed;
+        if plans.run(&plan, tries)?.is_some_and(|run| !goes_on(trace, &run)) {
+            continue;
+        }
         if (tries.go_on)() {
             all.push(ReadEarly { read, write, passed });
         }
@@ -75,7 +78,8 @@ pub fn read_too_early(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<Vec<Re
     Ok(all)
 }
 
-/// The last read of each variable by the thread that did something last, the latest first, with the write of another thread that came next.
+/// The last read of each variable by the thread that did something last, where nobody had written it, the latest first, with the write of
+/// another thread that came next.
 fn reads_before_writes(trace: &Trace) -> Vec<(EventId, EventId)> {
     let Some(thread) = failing_thread(trace) else { return Vec::new() };
     let mut next: Vec<Option<EventId>> = vec![None; trace.vars.len()];
@@ -89,13 +93,12 @@ fn reads_before_writes(trace: &Trace) -> Vec<(EventId, EventId)> {
             all.extend(next[var].map(|write| (id, write)));
         }
     }
+    let is_first = |read: EventId| {
+        let var = trace.event(read).op.var();
+        !trace.events[..read.index()].iter().any(|event| event.op.writes() && event.op.var() == var)
+    };
+    all.retain(|(read, _)| is_first(*read));
     all
-}
-
-/// The thread that did something last.
-fn failing_thread(trace: &Trace) -> Option<ThreadId> {
-    let is_step = |op: &Op| op.var().is_some() || matches!(op, Op::Fail { .. });
-    trace.iter().rfind(|(_, event)| is_step(&event.op)).map(|(_, event)| event.thread)
 }
 
 /// The reads of the thread that did something last, the latest first, with the writes of other threads that they read; of each write one.

@@ -26,7 +26,11 @@ pub fn unfinished(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<Vec<Unfini
         };
         let Some(until) = until else { continue };
         let passed = tries.enforced.runs(&plans.until(until), tries.times, tries.go_on)?.passed;
-        let reached = if end.is_none() && passed > 0 { plans.reached(until, tries)? } else { None };
+        let run = if passed > 0 { plans.run(&plans.until(until), tries)? } else { None };
+        if run.as_ref().is_some_and(|run| !goes_on(trace, run)) {
+            continue;
+        }
+        let reached = run.filter(|_| end.is_none()).and_then(|run| plans.reached(&run, until));
         // A thread that only goes on to wait, or to read, brings nothing that others need.
         let is_empty = function.is_thread && reached.is_none();
         if (tries.go_on)() && !is_empty {
@@ -34,6 +38,25 @@ pub fn unfinished(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<Vec<Unfini
         }
     }
     Ok(all)
+}
+
+/// Whether the thread that failed does as much in another run, or is joined there. A program that ends before that has not got past the failure.
+pub fn goes_on(failing: &Trace, run: &Trace) -> bool {
+    let Some(thread) = failing_thread(failing) else { return true };
+    let path = failing.threads[thread.index()].path.as_deref();
+    let is_it = |trace: &Trace, thread: ThreadId| trace.threads[thread.index()].path.as_deref() == path;
+    let last = |trace: &Trace| {
+        let own = trace.events.iter().filter(|event| is_it(trace, event.thread));
+        own.filter_map(|event| event.at).max()
+    };
+    let is_joined = run.events.iter().filter_map(|event| joins(&event.op)).any(|child| is_it(run, child));
+    is_joined || last(run) >= last(failing)
+}
+
+/// The thread that did something last.
+pub fn failing_thread(trace: &Trace) -> Option<ThreadId> {
+    let is_step = |op: &Op| op.var().is_some() || matches!(op, Op::Fail { .. });
+    trace.iter().rfind(|(_, event)| is_step(&event.op)).map(|(_, event)| event.thread)
 }
 
 /// The last steps of threads that no other thread joined and that others came after, each with the function that it is in: accesses, and
@@ -117,17 +140,16 @@ impl Plans {
     }
 
     /// Where the last step before a record of the thread's log is that changes something for others.
-    fn reached(&self, until: u64, tries: &Tries<'_>) -> anyhow::Result<Option<String>> {
-        let Some(trace) = self.run(&self.until(until), tries)? else { return Ok(None) };
+    fn reached(&self, trace: &Trace, until: u64) -> Option<String> {
         let is_own = |event: &Event| trace.threads[event.thread.index()].path.as_deref() == Some(self.path.as_str());
         let is_before = |event: &Event| event.at.is_some_and(|at| self.at < at && at <= until);
         let changes = |op: &Op| op.writes() || (op.var().is_none() && may_be_end(op) && !matches!(op, Op::Wait { .. }));
         let mut steps = trace.iter().filter(|(_, event)| is_own(event) && is_before(event) && changes(&event.op));
-        Ok(steps.next_back().and_then(|(id, _)| trace.loc(id)).map(str::to_string))
+        steps.next_back().and_then(|(id, _)| trace.loc(id)).map(str::to_string)
     }
 
     /// The trace of a run along a plan.
-    fn run(&self, plan: &Plan, tries: &Tries<'_>) -> anyhow::Result<Option<Trace>> {
+    pub fn run(&self, plan: &Plan, tries: &Tries<'_>) -> anyhow::Result<Option<Trace>> {
         let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
         let Some((run, _)) = (tries.run_into)(plan, &folder.path().join("run"))? else { return Ok(None) };
         tries.atomic.first_trace_unsaid(&run)?;
