@@ -178,7 +178,9 @@ impl<'a> Repairer<'a> {
         for ranked in found.ranked.iter().take(MOST_WAYS) {
             let endings = tries.tried(failed, ranked)?.map(|tried| tried.endings);
             let runs = endings.map(|Endings { failed, passed, left, .. }| NeededRuns { failed, passed, left });
-            let shown = self.shown_needed((&find.schedule, &asked.trace, found.chosen), &ranked.repair, runs)?;
+            let json = json!({ "sections": ranked.repair, "observed": true, "runs": runs });
+            let traced: Traced<'_> = (&find.schedule, &asked.trace, found.chosen);
+            let shown = self.shown_sections(traced, &ranked.repair, runs, json)?;
             if runs.is_some_and(|runs| runs.failed == 0 && runs.passed > 0) {
                 return Ok(shown);
             }
@@ -222,16 +224,6 @@ impl<'a> Repairer<'a> {
             false => Use::Helps,
         };
         Ok(Some((self.shown(subject, repair)?, usefulness)))
-    }
-
-    fn shown_needed(
-        &self,
-        traced: Traced<'_>,
-        repair: &Repair,
-        runs: Option<NeededRuns>,
-    ) -> anyhow::Result<FoundRepair> {
-        let json = json!({ "sections": repair, "observed": true, "runs": runs });
-        self.shown_sections(traced, repair, runs, json)
     }
 
     /// Sections that were kept whole, with the lock that others hold, and what is said to programs.
@@ -279,7 +271,7 @@ fn order_needed(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<FoundRepair>
     };
     let loc = |event: EventId| trace.loc(event);
     let unfinished = unfinished(trace, tries)?;
-    if let Some(one) = unfinished.iter().find(|one| one.passed == tries.times) {
+    if let Some(one) = unfinished.iter().find(|one| one.is_cause(tries.times)) {
         let json = json!({ "unfinished": one.function, "stopped": loc(one.last), "reached": one.reached });
         return Ok(shown(one.lines(trace, tries.times), json));
     }
@@ -289,7 +281,7 @@ fn order_needed(trace: &Trace, tries: &Tries<'_>) -> anyhow::Result<FoundRepair>
         return Ok(shown(one.lines(trace, tries.times), json));
     }
     let read = read_too_early(trace, tries)?;
-    if let Some(one) = read.iter().find(|one| one.passed == tries.times) {
+    if let Some(one) = read.iter().find(|one| one.is_cause(tries.times)) {
         let json = json!({ "read_early": loc(one.read), "write": loc(one.write) });
         return Ok(shown(one.lines(trace, tries.times), json));
     }

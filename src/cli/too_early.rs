@@ -93,11 +93,13 @@ fn reads_before_writes(trace: &Trace) -> Vec<(EventId, EventId)> {
             all.extend(next[var].map(|write| (id, write)));
         }
     }
-    let is_first = |read: EventId| {
-        let var = trace.event(read).op.var();
-        !trace.events[..read.index()].iter().any(|event| event.op.writes() && event.op.var() == var)
-    };
-    all.retain(|(read, _)| is_first(*read));
+    let mut first_write: Vec<Option<EventId>> = vec![None; trace.vars.len()];
+    for (id, event) in trace.iter().filter(|(_, event)| event.op.writes()) {
+        if let Some(var) = event.op.var() {
+            first_write[var.index()].get_or_insert(id);
+        }
+    }
+    all.retain(|(read, write)| trace.event(*write).op.var().and_then(|var| first_write[var.index()]) >= Some(*read));
     all
 }
 

@@ -126,7 +126,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let mut too_early = runs.trying(|tries| too_early(&asked.trace, tries, &is_known))?;
     runs.find_delays(&asked.trace, &mut tried, &mut too_early)?;
     let any = tried.iter().any(|(violation, _)| violation.is_cause(args.times))
-        || unfinished.iter().any(|one| one.passed == args.times)
+        || unfinished.iter().any(|one| one.is_cause(args.times))
         || too_early.iter().any(|one| one.is_cause(args.times));
     let read_early = if any { Vec::new() } else { runs.trying(|tries| read_too_early(&asked.trace, tries))? };
     let complete = go_on();

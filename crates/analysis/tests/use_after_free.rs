@@ -243,7 +243,7 @@ fn places_with_uses_that_were_not_asked_about_are_undecided() {
     assert_eq!(found(&trace, &observed, Model::Ctp), (BTreeSet::new(), 1));
 }
 
-/// One thread uses so many objects, each at a place of its own. Another thread frees them. If asked, the free waits for the uses.
+/// One thread uses so many objects, each at a place of its own. Another thread frees them; with `waits`, after the uses.
 fn places(places: u32, waits: bool) -> (Trace, Observed) {
     let mut b = TraceBuilder::new(Data::Symbolic);
     let object = |place: u32| format!("object{place}");

@@ -92,7 +92,12 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// In words: what did not come about, and what became of the program with it, of so many runs.
+    /// Whether the program passes every time if the thread goes on first.
+    pub fn is_cause(&self, times: u32) -> bool {
+        self.passed == times
+    }
+
+    /// Which function was not finished, and what became of the program where its thread went on first, of so many runs.
     pub fn lines(&self, trace: &Trace, times: u32) -> [String; 2] {
         let thread = thread_name(trace, trace.event(self.last).thread);
         let loc = trace.loc(self.last).map(|loc| format!(" at {loc}")).unwrap_or_default();
@@ -132,17 +137,31 @@ pub struct ReadEarly {
 }
 
 impl ReadEarly {
-    /// In words: what came too early, and what became of the program where it did not, of so many runs.
+    /// What came too early, and what became of the program where it did not, of so many runs.
     pub fn lines(&self, trace: &Trace, times: u32) -> [String; 2] {
-        let ((reader, reads), (writer, writes)) = (act_at(trace, self.read), act_at(trace, self.write));
-        let passed = self.passed;
-        [
-            format!("too early: {reader} {reads}, before {writer} {writes}"),
-            format!(
-                "where {writer} went on to that first, with the rest of the schedule as it was, the program passed {passed} of {times} times"
-            ),
-        ]
+        early_lines(trace, (self.read, self.write), "on to that first", (self.passed, times))
     }
+
+    /// Whether the program passes every time if the other thread goes on first.
+    pub fn is_cause(&self, times: u32) -> bool {
+        self.passed == times
+    }
+}
+
+/// What came before what, and how often the program passed, of so many runs, where the thread of the second goes on like this.
+fn early_lines(
+    trace: &Trace,
+    (first, second): (EventId, EventId),
+    how: &str,
+    (passed, times): (u32, u32),
+) -> [String; 2] {
+    let ((early, acts), (late, acts_then)) = (act_at(trace, first), act_at(trace, second));
+    [
+        format!("too early: {early} {acts}, before {late} {acts_then}"),
+        format!(
+            "where {late} went {how}, with the rest of the schedule as it was, the program passed {passed} of {times} times"
+        ),
+    ]
 }
 
 /// The thread of an access, and what it does where.
@@ -153,16 +172,9 @@ fn act_at(trace: &Trace, event: EventId) -> (String, String) {
 }
 
 impl TooEarly {
-    /// In words: what came too early, and what became of the program where it did not, of so many runs.
+    /// What came too early, and what became of the program where it did not, of so many runs.
     pub fn lines(&self, trace: &Trace, times: u32) -> [String; 2] {
-        let ((writer, writes), (reader, reads)) = (act_at(trace, self.write), act_at(trace, self.read));
-        let passed = self.passed;
-        [
-            format!("too early: {writer} {writes}, before {reader} {reads}"),
-            format!(
-                "where {reader} went on first, with the rest of the schedule as it was, the program passed {passed} of {times} times"
-            ),
-        ]
+        early_lines(trace, (self.write, self.read), "on first", (self.passed, times))
     }
 
     /// Whether the program passes every time if the other thread goes on first. It does not count if the write does no harm with a cause kept whole.
@@ -291,13 +303,13 @@ impl WhyReport<'_> {
 
     /// Whether a cause was found that is no violation.
     fn has_other_cause(&self) -> bool {
-        let is_read_early = self.read_early.iter().any(|one| one.passed == self.times);
+        let is_read_early = self.read_early.iter().any(|one| one.is_cause(self.times));
         self.stopped().next().is_some() || self.early().next().is_some() || is_read_early
     }
 
     /// Unfinished functions that remove the failure when they are finished first.
     fn stopped(&self) -> impl Iterator<Item = &Unfinished> {
-        self.unfinished.iter().filter(|one| one.passed == self.times)
+        self.unfinished.iter().filter(|one| one.is_cause(self.times))
     }
 
     /// Writes without which the program passes, if the other thread goes on first.
@@ -326,7 +338,7 @@ impl WhyReport<'_> {
                     function: &one.function,
                     reached: one.reached.as_deref(),
                     gone: one.passed,
-                    cause: one.passed == self.times,
+                    cause: one.is_cause(self.times),
                 })
                 .collect(),
             read_early: (self.read_early.iter())
@@ -334,7 +346,7 @@ impl WhyReport<'_> {
                     read: place(one.read),
                     write: place(one.write),
                     gone: one.passed,
-                    cause: one.passed == self.times,
+                    cause: one.is_cause(self.times),
                 })
                 .collect(),
             too_early: (self.too_early.iter())
@@ -408,7 +420,7 @@ impl WhyReport<'_> {
             let [what, with] = one.lines(self.trace, times);
             writeln!(out, "\ncause {number}: {what}\n   {with}")?;
         }
-        for (number, one) in self.read_early.iter().filter(|one| one.passed == times).enumerate() {
+        for (number, one) in self.read_early.iter().filter(|one| one.is_cause(times)).enumerate() {
             let number = causes.len() + self.stopped().count() + self.early().count() + number + 1;
             let [what, with] = one.lines(self.trace, times);
             writeln!(out, "\ncause {number}: {what}\n   {with}")?;

@@ -3,13 +3,8 @@
 
 use super::diff::Edit;
 use super::refusal::{NoPatch, no};
-use super::source::{Form, LockCall, LockStep, Source};
+use super::source::{Form, LEAVES, LEAVES_FAR, LockCall, LockStep, Source};
 use std::collections::BTreeSet;
-
-/// What leaves code for a place that is not known here.
-const LEAVES_FAR: [&str; 5] = ["goto", "longjmp", "siglongjmp", "pthread_exit", "thrd_exit"];
-/// What leaves code, and locals are destroyed on the way.
-const LEAVES: [&str; 5] = ["return", "break", "continue", "throw", "co_return"];
 
 /// Lines that hold a lock.
 pub(super) struct Holding {

@@ -76,7 +76,6 @@ impl LockCall {
     pub(super) fn is_named_in(&self, code: &str) -> bool {
         let expression = self.expression();
         code.match_indices(expression).any(|(at, _)| {
-            let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
             let before = code[..at].chars().next_back();
             let after = code[at + expression.len()..].chars().next();
             !before.is_some_and(|c| is_of_word(c) || matches!(c, '.' | '>'))
@@ -147,8 +146,10 @@ fn held(name: &str) -> String {
     format!("held_{}", name.to_lowercase())
 }
 
-/// What leaves code before its end.
-const EXITS: [&str; 8] = ["return", "goto", "break", "continue", "throw", "longjmp", "pthread_exit", "co_return"];
+/// What leaves code before its end for a place that is not known here.
+pub(super) const LEAVES_FAR: [&str; 5] = ["goto", "longjmp", "siglongjmp", "pthread_exit", "thrd_exit"];
+/// What leaves code before its end, and locals are destroyed on the way.
+pub(super) const LEAVES: [&str; 5] = ["return", "break", "continue", "throw", "co_return"];
 
 impl<'t> Source<'t> {
     /// Reads the text of a file of this name.
@@ -207,13 +208,8 @@ impl<'t> Source<'t> {
     pub(super) fn unused_name(&self, variable: &str) -> String {
         let plain = words(variable).last().filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
         let plain = plain.filter(|word| word.is_ascii()).unwrap_or("repair");
-        let name = |number: u32| {
-            let number = if number == 1 { String::new() } else { format!("_{number}") };
-            let name = format!("{plain}_lock{number}");
-            if self.language == Language::Rust { name.to_uppercase() } else { name }
-        };
-        let is_unused = |name: &String| !self.lines.iter().any(|line| words(line).any(|word| word == name));
-        (1..).map(name).find(is_unused).unwrap_or_default()
+        let name = format!("{plain}_lock");
+        self.unused_word(&if self.language == Language::Rust { name.to_uppercase() } else { name })
     }
 
     /// This word, or one like it which the file does not have.
@@ -308,7 +304,7 @@ impl<'t> Source<'t> {
         let mut all = Vec::new();
         let mut word: Option<usize> = None;
         for (at, character) in code.char_indices().chain([(code.len(), ' ')]) {
-            if character.is_alphanumeric() || character == '_' {
+            if is_of_word(character) {
                 word = word.or(Some(at));
                 continue;
             }
@@ -355,11 +351,10 @@ impl<'t> Source<'t> {
         between && self.code[from.0][from.1..].trim().is_empty() && self.code[to.0][..to.1].trim().is_empty()
     }
 
-    /// Whether these lines may declare or change a variable, or hold a function without a name.
+    /// Whether these lines may declare or change a variable.
     pub(super) fn may_change(&self, (first, last): (usize, usize), variable: &str) -> bool {
         self.code[first..=last].iter().any(|code| {
             code.match_indices(variable).any(|(at, _)| {
-                let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
                 let before = code[..at].trim_end();
                 let after = code[at + variable.len()..].trim_start();
                 let is_word = !code[..at].ends_with(is_of_word) && !code[at + variable.len()..].starts_with(is_of_word);
@@ -411,7 +406,8 @@ impl<'t> Source<'t> {
     pub(super) fn closed_statements(&self, first: usize, last: usize) -> Result<(usize, usize), NoPatch> {
         let (first, last) = self.statements(first, last)?;
         // A lock of Rust is given back wherever its block is left.
-        let leaves = |line: &usize| words(&self.code[*line]).any(|word| EXITS.contains(&word));
+        let leaves =
+            |line: &usize| words(&self.code[*line]).any(|word| LEAVES.contains(&word) || LEAVES_FAR.contains(&word));
         match (first..=last).filter(|_| self.language != Language::Rust).find(leaves) {
             Some(line) => no(format!("line {} may leave the code before its end", line + 1)),
             None => Ok((first, last)),
@@ -533,7 +529,6 @@ impl<'t> Source<'t> {
 
 /// Where a word begins that this text starts with.
 fn find_word(code: &str, text: &str) -> Option<usize> {
-    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(text).map(|(at, _)| at).find(|at| !code[..*at].ends_with(is_of_word))
 }
 
@@ -555,16 +550,21 @@ fn guard_in(code: &str) -> Option<LockStep> {
     let (name, arguments) = declared.split_at(declared.find(['(', '{'])?);
     let close = if arguments.starts_with('(') { ");" } else { "};" };
     let object = arguments[1..].split_once(close)?.0;
-    let is_name = !name.trim().is_empty() && name.trim().chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_name = !name.trim().is_empty() && name.trim().chars().all(is_of_word);
     let form = Form::Guard { template: template.to_string(), name: name.trim().to_string() };
     let end = code.len() - arguments.len() + 1 + object.len() + close.len();
     let call = LockCall { object: plain_object(object).filter(|_| is_name)?, form };
     Some(LockStep { call, takes: true, code: from..end })
 }
 
+/// Whether a character may stand in a word.
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 /// The words of code.
 fn words(code: &str) -> impl Iterator<Item = &str> {
-    code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+    code.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty())
 }
 
 /// What a text is in the middle of.

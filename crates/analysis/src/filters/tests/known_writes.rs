@@ -344,7 +344,7 @@ fn a_write_is_not_known_to_its_own_thread_before_the_pin() {
     assert!(!own(false));
 }
 
-/// Writes outside of the lock: so many at the start, which come before all, and one at any time.
+/// Threads write outside of the lock: so many times before all else, and once more at any time, if asked.
 fn known_with_outside_writes(at_the_start: usize, at_any_time: bool) -> bool {
     let start = step(move |b, thread| {
         for _ in 0..at_the_start {
