@@ -10,6 +10,7 @@ mod exploring;
 mod locks;
 mod repairs;
 mod resume;
+mod stories;
 #[path = "../litmus/synchronised.rs"]
 mod synchronised;
 mod used_after_free;
@@ -132,25 +133,6 @@ fn a_program_that_does_much_before_its_threads_start_is_explored() {
     let explored = &report["tests"][0]["explored"];
     assert_eq!((&explored["complete"], failures(&report).as_str()), (&Value::from(true), ""), "{report:#}");
     assert!(explored["classes"].as_u64().is_some_and(|classes| classes >= 2), "{report:#}");
-}
-
-/// The recorded runs came by the same code of the library from other lines than the run that fails.
-#[test]
-fn a_story_has_the_lines_of_the_run_that_fails() {
-    let report = report(&built_with("observers.cpp", ""), "");
-    assert!(failures(&report).contains("SIGABRT"), "{report:#}");
-    let source = std::fs::read_to_string(source("observers.cpp")).expect("there");
-    let line_of = |text: &str| 1 + source.lines().position(|line| line.contains(text)).expect("in the source");
-    let never_reached = line_of("auto gone = ")..=line_of("observers.erase");
-    for find in report["tests"][0]["finds"].as_array().expect("finds") {
-        let story = find["story"].as_array().expect("lines");
-        for line in story.iter().filter_map(Value::as_str) {
-            assert!(
-                !never_reached.clone().any(|number| line.contains(&format!("observers.cpp:{number} "))),
-                "{find:#}"
-            );
-        }
-    }
 }
 
 #[test]
@@ -424,17 +406,6 @@ fn threads_that_wait_for_each_other_in_the_kernel_are_a_deadlock() {
     let story = report["tests"][0]["finds"][0]["story"].to_string();
     assert!(story.contains("waits for a write to an eventfd that no thread makes"), "{story}");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-}
-
-/// A writer stores eight bytes, of which the reader's four count.
-#[test]
-fn a_story_tells_the_part_of_a_wide_write_that_is_read() {
-    let workshop = built(&source("halves.c"));
-    let report = report(&workshop, "");
-    let stories: Vec<String> =
-        report["tests"][0]["finds"].as_array().expect("finds").iter().map(|find| find["story"].to_string()).collect();
-    assert!(stories.iter().any(|story| story.contains("writes 7 ")), "{stories:?}");
-    assert!(!stories.iter().any(|story| story.contains("30064771081")), "{stories:?}");
 }
 
 /// A child process and a timer wake a thread while all threads wait.

@@ -49,6 +49,8 @@ pub struct Replayed {
     pub left: Option<String>,
     /// What stands in the logs where the triple should be, or where it happened instead.
     pub triple: Option<[Option<Event>; 3]>,
+    /// How many records took effect after the triple; 0 where it did not happen.
+    pub after: usize,
     /// What came of what was planned.
     pub outcome: Outcome,
     /// Whether what it was watched for happened.
@@ -240,7 +242,8 @@ pub fn judge(
         },
     };
     let came_between = plan.watched.as_ref().is_some_and(|between| events.came_between(between));
-    Ok(Replayed { difference, left, triple, outcome, came_between, ending })
+    let after = triple.as_ref().map_or(0, |triple| events.after(triple));
+    Ok(Replayed { difference, left, triple, after, outcome, came_between, ending })
 }
 
 /// The triple where the runtime says that it happened, of `reached <path> <at> <path> <at> <path> <at>`, else why it did not, of

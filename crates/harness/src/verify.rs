@@ -224,6 +224,16 @@ impl Events {
         (as_asked && places[0].0 == places[2].0 && triple_happened(&triple)).then_some(triple)
     }
 
+    /// How many records took effect after all of some events; 0 where one of them did not.
+    pub fn after(&self, these: &[Option<Event>]) -> usize {
+        let orders = these.iter().map(|event| event.as_ref().map(Event::order));
+        let Some(last) = orders.collect::<Option<Vec<u64>>>().and_then(|orders| orders.into_iter().max()) else {
+            return 0;
+        };
+        let later = |record: &&Record| record.order().is_some_and(|order| order > last);
+        self.threads.values().flatten().filter(later).count()
+    }
+
     /// Whether an access of another thread, of a kind that is asked for, came between two accesses to the same memory.
     pub fn came_between(&self, between: &Between) -> bool {
         let access = |at: u64| self.at(&between.path, at);

@@ -99,6 +99,9 @@ pub struct Shown {
     pub attempt: Attempt,
     /// Whether its three accesses happened.
     pub reached: bool,
+    /// How many steps of the program came after them.
+    #[serde(default)]
+    pub after: usize,
     /// What happened, a line each.
     pub story: Vec<String>,
     /// What was seen of the run.

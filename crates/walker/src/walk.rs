@@ -7,7 +7,7 @@ use crate::expression::Expressions;
 use crate::interpret::{Thread, Walk};
 use crate::log::{Log, missing, open_logs, thread_paths};
 use crate::memory::{Memory, Mirror};
-use crate::names::Names;
+use crate::names::{Names, shown};
 use crate::nesting::{self, About};
 use crate::options::Options;
 use crate::order::{self, Turns};
@@ -299,7 +299,9 @@ fn declare_variables(world: &mut World<'_>, events: &[Event]) -> Result<Declared
         let width = described.piece.size * 8;
         let bits = world.initial.get(cell as usize).copied().flatten().unwrap_or_else(|| world.image(cell));
         let init = Value::word(width, UBig::from(bits));
-        let variable = world.draft.assembler.declare_var(&name, None, Some(Sort::BitVec(width)), Some(init))?;
+        let shown = shown(&name);
+        let variable =
+            world.draft.assembler.declare_var(&name, shown.as_deref(), Some(Sort::BitVec(width)), Some(init))?;
         variables[cell as usize] = Some(variable);
     }
     Ok(variables)

@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 
 /// Schedules of a failure of which the one is looked for that needs no other orders but its own.
 const MOST_COMPARED: usize = 6;
+
+/// A failure that comes within so many steps of the program comes at once.
+const AT_ONCE: usize = 8;
 /// Failures that are shortened and replayed.
 const MOST_SHORTENED: usize = 8;
 /// Shorter schedules of a recorded run that are tried.
@@ -244,7 +247,8 @@ impl Campaign<'_> {
     }
 
     /// Puts first a schedule that fails by the order of its three accesses alone, where there is one: then these are the cause. Others may
-    /// fail by what their schedules do besides.
+    /// fail by what their schedules do besides. Of several it is one after which the program fails soonest: after others, what fails may come
+    /// of what happens later.
     pub(super) fn prefer_the_cause(&mut self, number: usize, found: &mut Found) -> Result<(), TestError> {
         if found.shown.len() < 2 || found.failure.is_hang() || number >= MOST_SHORTENED {
             return Ok(());
@@ -254,8 +258,9 @@ impl Campaign<'_> {
         let mut compared: Vec<usize> = (0..found.shown.len()).collect();
         compared.retain(|at| found.shown[*at].attempt.cycle.is_none());
         compared.sort_by_key(|at| {
-            let Shown { reached, attempt, .. } = &found.shown[*at];
-            (!reached, self.state.plan.is_shown(&attempt.class), attempt.in_libraries(), attempt.order)
+            let Shown { reached, after, attempt, .. } = &found.shown[*at];
+            let distance = (*after).max(AT_ONCE).ilog2();
+            (!reached, self.state.plan.is_shown(&attempt.class), distance, attempt.in_libraries(), attempt.order)
         });
         for at in compared.into_iter().take(MOST_COMPARED) {
             if self.is_share_over() {

@@ -283,7 +283,7 @@ impl Campaign<'_> {
                 self.explain_deadlock(at, &ran)?;
                 let Ran { seen, folder, .. } = ran;
                 let story = story::lines(&attempt, replayed.triple.as_ref());
-                let shown = Shown { attempt: attempt.clone(), reached, story, seen };
+                let shown = Shown { attempt: attempt.clone(), reached, after: replayed.after, story, seen };
                 self.state.found[at].shown.push(shown);
                 if is_new && !reached {
                     self.keep_astray(at, attempt.seed, folder.path())?;

@@ -60,7 +60,8 @@ impl Writer<'_> {
         let events = &violation.claim().events;
         let of = |event: EventId| self.access(event, None);
         let ends = [events.first(), events.get(1), events.last()].map(|event| event.copied().unwrap_or(block.first));
-        let names: Vec<&str> = violation.claim().vars().iter().map(|var| trace.vars[var.index()].shown()).collect();
+        let mut names: Vec<&str> = violation.claim().vars().iter().map(|var| trace.vars[var.index()].shown()).collect();
+        names.dedup(); // a container of the library is several variables
         let label = block.label.map_or("", |label| trace.names.text(label));
         let places: Vec<&str> = events.iter().map(|event| trace.loc(*event).unwrap_or("?")).collect();
         let inside =

@@ -3,12 +3,14 @@
 mod dwarf;
 mod given;
 mod heap;
+mod library;
 mod objects;
 mod pointed;
 mod types;
 
 pub(crate) use given::{Given, Scalar};
 pub(crate) use heap::Origin;
+pub(crate) use library::shown;
 
 use crate::error::WalkError;
 use crate::program::{Function, Program};

@@ -1,0 +1,52 @@
+//! What a failure is told by: the lines and values of the run that fails, and of several ways to it the one that is its cause.
+
+use super::{built, built_with, failures, report, source};
+use serde_json::Value;
+
+/// The recorded runs came by the same code of the library from other lines than the run that fails.
+#[test]
+fn a_story_has_the_lines_of_the_run_that_fails() {
+    let report = report(&built_with("observers.cpp", ""), "");
+    assert!(failures(&report).contains("SIGABRT"), "{report:#}");
+    let source = std::fs::read_to_string(source("observers.cpp")).expect("there");
+    let line_of = |text: &str| 1 + source.lines().position(|line| line.contains(text)).expect("in the source");
+    let never_reached = line_of("auto gone = ")..=line_of("observers.erase");
+    for find in report["tests"][0]["finds"].as_array().expect("finds") {
+        let story = find["story"].as_array().expect("lines");
+        for line in story.iter().filter_map(Value::as_str) {
+            assert!(
+                !never_reached.clone().any(|number| line.contains(&format!("observers.cpp:{number} "))),
+                "{find:#}"
+            );
+        }
+    }
+}
+
+/// A writer stores eight bytes, of which the reader's four count.
+#[test]
+fn a_story_tells_the_part_of_a_wide_write_that_is_read() {
+    let workshop = built(&source("halves.c"));
+    let report = report(&workshop, "");
+    let stories: Vec<String> =
+        report["tests"][0]["finds"].as_array().expect("finds").iter().map(|find| find["story"].to_string()).collect();
+    assert!(stories.iter().any(|story| story.contains("writes 7 ")), "{stories:?}");
+    assert!(!stories.iter().any(|story| story.contains("30064771081")), "{stories:?}");
+}
+
+/// Threads that view a seat one after the other lead to the failure as well, a turn later.
+#[test]
+fn a_failure_is_told_by_what_comes_right_before_it() {
+    let report = report(&built_with("seats.cpp", ""), "");
+    assert!(failures(&report).contains("SIGABRT"), "{report:#}");
+    let find = &report["tests"][0]["finds"][0];
+    let title = find["title"].as_str().expect("a title");
+    assert!(title.contains("main:plan.bookings"), "{find:#}");
+    assert!(!report.to_string().contains("._M_"), "the library's own members are named: {find:#}");
+    let line = |text: &str| {
+        let source = std::fs::read_to_string(source("seats.cpp")).expect("there");
+        let at = 1 + source.lines().position(|line| line.contains(text)).expect("in the source");
+        format!("seats.cpp:{at} ")
+    };
+    let story: Vec<&str> = find["story"].as_array().expect("lines").iter().filter_map(Value::as_str).collect();
+    assert!(story[0].contains(&line("bookings.find")) && story[2].contains(&line("bookings.insert")), "{find:#}");
+}
