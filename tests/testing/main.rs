@@ -8,6 +8,7 @@ mod support;
 mod cargo;
 mod exploring;
 mod locks;
+mod meeting;
 mod repairs;
 mod resume;
 mod stories;

@@ -7,6 +7,7 @@ use super::outside::Variables;
 use super::program::Program;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -20,6 +21,9 @@ use std::time::{Duration, Instant};
 pub const STDOUT: &str = "stdout";
 /// The file for its standard error.
 pub const STDERR: &str = "stderr";
+
+/// The variable that names the file for the names of what a run meets outside.
+const NAMES_VARIABLE: &str = "FORETRACE_NAMES";
 
 /// How a program runs apart from the terminal.
 #[derive(Clone, Debug)]
@@ -70,12 +74,23 @@ impl Apart {
     pub fn run_unrecorded(&self, program: &Program, limit: Duration) -> Result<Ending, RecordError> {
         let started = self.harness.as_ref().unwrap_or(program);
         let failed = |source| LaunchError { path: started.path.clone(), source };
-        let mut child = self.command(program).and_then(|mut command| command.spawn()).map_err(failed)?;
+        let spawn = |mut command: Command| command.env(NAMES_VARIABLE, self.names()).spawn();
+        let mut child = self.command(program).and_then(spawn).map_err(failed)?;
         match self.wait(&mut child, Some(limit)).map_err(failed)? {
             End::Ended(status) => Ok(status.into()),
             End::Late => Ok(Ending::Hang),
             End::Cut(cut) => Err(RecordError::Cut(cut)),
         }
+    }
+
+    /// The files that an unrecorded run wrote, and the ports and paths of its sockets.
+    pub fn names_outside(&self) -> BTreeSet<String> {
+        let lines = std::fs::read(self.names()).unwrap_or_default(); // there is none where it wrote nothing
+        String::from_utf8_lossy(&lines).lines().map(str::to_string).collect()
+    }
+
+    fn names(&self) -> PathBuf {
+        self.output.join("names")
     }
 
     /// The command that runs a program.

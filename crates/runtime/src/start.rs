@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::adopt::adopt;
 use crate::feed::{others, stored};
-use crate::interpose::{cancellation, ends, process_ends, real, signals, thread_ends};
+use crate::interpose::{cancellation, ends, names_outside, process_ends, real, signals, thread_ends};
 use crate::log::window;
 use crate::mode::{self, OFF, PAUSED, RECORDING};
 use crate::sys::{self, call};
@@ -78,6 +78,9 @@ fn one_path_for_any_number_of_threads() {
 }
 
 fn settings() -> u8 {
+    if let Some(lines) = take(c"FORETRACE_NAMES") {
+        names_outside::prepare(lines);
+    }
     let Some(mode) = take(c"FORETRACE_MODE") else { return OFF };
     let controlled = match mode {
         b"modules" => say_modules_and_end(),

@@ -7,6 +7,7 @@ use foretrace_harness::{
     use_after_free_in_words,
 };
 use foretrace_walker::log::open_logs;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -36,6 +37,16 @@ pub struct Ran {
     pub took: Duration,
     /// Whether it came to its limit under the controller, and then went on without it.
     pub released: bool,
+}
+
+/// A run that was made without recording it.
+pub struct Unrecorded {
+    /// What was seen of it.
+    pub seen: Observation,
+    /// How long it took.
+    pub took: Duration,
+    /// The files that it wrote, and the ports and paths of its sockets.
+    pub names: BTreeSet<String>,
 }
 
 /// Before anything is known a run may take so long, and at most one part in so many of all time, but in any case a short while.
@@ -160,11 +171,12 @@ impl<'s> Runner<'s> {
     }
 
     /// Runs the program without recording it.
-    pub fn run_unrecorded(&self, place: &Path) -> Result<(Observation, Duration), TestError> {
+    pub fn run_unrecorded(&self, place: &Path) -> Result<Unrecorded, TestError> {
         let apart = self.apart(place, None, None)?;
         let start = Instant::now();
         let ending = apart.run_unrecorded(&self.settings.program, self.limit())?;
-        Ok((self.observe(ending, &apart), start.elapsed()))
+        let (seen, took) = (self.observe(ending, &apart), start.elapsed());
+        Ok(Unrecorded { seen, took, names: apart.names_outside() })
     }
 
     /// How the program runs, with its files in a folder.

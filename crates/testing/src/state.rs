@@ -52,6 +52,9 @@ pub struct State {
     pub unpredicted: Vec<(u64, PathBuf)>,
     /// Whether everything was tried.
     pub is_done: bool,
+    /// Whether runs go on one at a time, since they would meet in files or sockets.
+    #[serde(default)]
+    pub is_one_by_one: bool,
 }
 
 /// How far the rounds are.

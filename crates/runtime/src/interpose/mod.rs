@@ -32,6 +32,7 @@ mod many_messages;
 pub mod mappings;
 pub mod memory;
 pub mod mutex;
+pub mod names_outside;
 pub mod notices;
 pub mod once;
 pub mod openmp;

@@ -56,6 +56,7 @@ reals! {
     openat(folder: c_int, path: *const c_char, flags: c_int, mode: u32) -> c_int;
     openat64(folder: c_int, path: *const c_char, flags: c_int, mode: u32) -> c_int;
     creat(path: *const c_char, mode: u32) -> c_int;
+    bind(file: c_int, address: *const c_void, length: u32) -> c_int;
     pread(file: c_int, to: *mut c_void, bytes: usize, from: i64) -> isize;
     pwrite(file: c_int, from: *const c_void, bytes: usize, to: i64) -> isize;
     pthread_create(thread: *mut usize, attributes: *const c_void, start: Start, argument: *mut c_void) -> c_int;

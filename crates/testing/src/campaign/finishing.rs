@@ -350,7 +350,7 @@ impl Campaign<'_> {
     ) -> Result<Replays, TestError> {
         let numbers: Vec<u32> = (0..times).collect();
         let mut all = Replays::default();
-        for batch in numbers.chunks(self.settings.jobs) {
+        for batch in numbers.chunks(self.jobs()) {
             if self.is_share_over() {
                 break;
             }

@@ -5,10 +5,11 @@ use crate::attempt::{Attempt, Kind};
 use crate::baseline::Baseline;
 use crate::judge::{Cause, Effect, judge};
 use crate::observation::Observation;
-use crate::runner::{Ran, cut_of, is_search, is_stopped, is_usual};
+use crate::runner::{Ran, Unrecorded, cut_of, is_search, is_stopped, is_usual};
 use crate::settings::TestError;
 use foretrace_harness as recorder;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// More runs are recorded in the end for as long as all took before, and at least for this long.
@@ -97,7 +98,7 @@ impl Campaign<'_> {
         let again: Vec<u64> = self.state.cut_off.drain(..most).collect();
         let seeds: Vec<u64> = again.into_iter().chain(self.state.next_seed..).take(count as usize).collect();
         let (mut passing, mut begun, start) = (Vec::new(), 0, Instant::now());
-        for batch in seeds.chunks(self.settings.jobs) {
+        for batch in seeds.chunks(self.jobs()) {
             let (runner, work) = (&self.runner, self.work);
             let record = |seed: &u64| runner.record(*seed, &work.place(format!("seed-{seed}")));
             for (seed, ran) in batch.iter().zip(parallel(batch, record)) {
@@ -249,7 +250,7 @@ impl Campaign<'_> {
         observed.retain(|attempt| attempt.kind == Kind::Observed);
         observed.sort_by_key(|attempt| attempt.order);
         observed.truncate(MOST_OBSERVED);
-        for batch in observed.chunks(self.settings.jobs) {
+        for batch in observed.chunks(self.jobs()) {
             for stopped in self.try_all(batch.to_vec())? {
                 self.state.plan.keep(stopped);
             }
@@ -281,20 +282,49 @@ impl Campaign<'_> {
         Ok(judge(seen, &self.state.baseline, self.settings))
     }
 
+    /// How many runs go on at a time.
+    pub(super) fn jobs(&self) -> usize {
+        if self.state.is_one_by_one { 1 } else { self.settings.jobs }
+    }
+
+    /// Makes that runs go on one at a time if these, which went on at the same time, met in a file or a socket. Says whether it was so.
+    fn is_one_by_one_now(&mut self, made: &[Result<Unrecorded, TestError>]) -> bool {
+        let mut all = BTreeSet::new();
+        let mut names = made.iter().flatten().flat_map(|ran| &ran.names);
+        let Some(shared) = names.find(|name| !all.insert(*name)) else { return false };
+        let (name, is_socket) = match shared.strip_prefix("socket ") {
+            Some(path) => (path, true),
+            None => (shared.as_str(), shared.starts_with("port ")),
+        };
+        let here = self.settings.directory.clone().or_else(|| std::env::current_dir().ok());
+        let name = here.and_then(|here| Path::new(name).strip_prefix(here).ok()).unwrap_or(Path::new(name)).display();
+        let way = if is_socket { "binds" } else { "writes" };
+        let hint = if is_socket || self.settings.sandbox { "" } else { " (--sandbox gives each a folder of its own)" };
+        self.note(format!("one run at a time, since each {way} {name}{hint}"));
+        self.state.is_one_by_one = true;
+        true
+    }
+
     /// Runs the program so many times without recording it, to see what it writes.
     pub(super) fn unrecorded(&mut self, count: u64, most: Duration) -> Result<(), TestError> {
         let start = Instant::now();
-        let numbers: Vec<u64> = (0..count).collect();
         let (mut failed, mut hung, mut slowest) = (0_u64, 0_u32, Duration::ZERO);
-        for batch in numbers.chunks(self.settings.jobs) {
+        let mut next = 0;
+        while next < count {
+            let batch: Vec<u64> = (next..count).take(self.jobs()).collect();
             // Where these do not end, recorded runs say whether that is a deadlock.
             let is_endless = hung >= CERTAIN as u32 && self.state.baseline.runs() == 0;
             if start.elapsed() > most || self.is_over() || is_endless {
                 break;
             }
             let (runner, work) = (&self.runner, self.work);
-            for ran in parallel(batch, |number| runner.run_unrecorded(&work.place(format!("native-{number}")))) {
-                let (seen, took) = match ran {
+            let made = parallel(&batch, |number| runner.run_unrecorded(&work.place(format!("native-{number}"))));
+            if self.is_one_by_one_now(&made) {
+                continue; // they may have disturbed each other
+            }
+            next += batch.len() as u64;
+            for ran in made {
+                let Unrecorded { seen, took, .. } = match ran {
                     Ok(ran) => ran,
                     Err(error) if is_stopped(&error) => return Ok(()),
                     Err(error) => return Err(cut_of(&error).map_or(error, TestError::Cut)),

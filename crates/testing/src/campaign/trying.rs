@@ -174,7 +174,7 @@ impl Campaign<'_> {
             if !self.state.found.is_empty() {
                 self.state.plan.drop_unlikely();
             }
-            let batch = self.state.plan.next(self.settings.jobs.min(most - tried));
+            let batch = self.state.plan.next(self.jobs().min(most - tried));
             if batch.is_empty() {
                 break;
             }

@@ -1,0 +1,102 @@
+//! Files that the program writes, and ports and paths that it gives its sockets: another run of it that goes on at the same time meets
+//! them, too. A file that `FORETRACE_NAMES` names gets a line for each, recorded or not.
+
+use core::cell::UnsafeCell;
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{
+    AtomicBool,
+    Ordering::{Acquire, Release},
+};
+
+use super::{descriptors, interpose, real};
+use crate::sys::{self, call};
+use crate::text::Text;
+
+/// Where the lines go, with a zero byte at its end.
+struct Lines(UnsafeCell<Text<4096>>);
+
+// SAFETY: written once, before anybody reads it.
+unsafe impl Sync for Lines {}
+
+static LINES: Lines = Lines(UnsafeCell::new(Text::new()));
+static IS_WANTED: AtomicBool = AtomicBool::new(false);
+
+const READLINK_OF: &str = "/proc/self/fd/";
+
+/// Lines go to that file from here on. Called before the program begins.
+pub fn prepare(path: &[u8]) {
+    // SAFETY: nobody reads it yet.
+    let lines = unsafe { &mut *LINES.0.get() };
+    lines.push(path);
+    lines.push(b"\0");
+    IS_WANTED.store(lines.bytes().len() == path.len() + 1, Release);
+}
+
+/// A descriptor of a file was opened.
+pub fn opened(file: c_int) {
+    const GET_FLAGS: c_int = 3;
+    if !IS_WANTED.load(Acquire) || file < 0 || descriptors::regular_file(file).is_none() {
+        return;
+    }
+    let flags = call!(FCNTL, file, GET_FLAGS);
+    if flags < 0 || flags & 3 == 0 {
+        return;
+    }
+    let link = Text::<64>::formatted(format_args!("{READLINK_OF}{file}\0"));
+    let mut path = [0u8; 4096];
+    let length = call!(READLINK, link.bytes().as_ptr(), path.as_mut_ptr(), path.len());
+    tell(b"", &path[..length.max(0) as usize]);
+}
+
+/// A socket was to get an address.
+fn bound(address: *const c_void, length: u32) {
+    const LOCAL: u16 = 1;
+    const IP4: u16 = 2;
+    const IP6: u16 = 10;
+    if !IS_WANTED.load(Acquire) || address.is_null() || length < 4 {
+        return;
+    }
+    // SAFETY: the program's address; the kernel could read it.
+    let bytes = unsafe { core::slice::from_raw_parts(address.cast::<u8>(), length as usize) };
+    match u16::from_ne_bytes([bytes[0], bytes[1]]) {
+        LOCAL => {
+            tell(b"socket ", bytes[2..].split(|byte| *byte == 0).find(|name| !name.is_empty()).unwrap_or_default())
+        }
+        IP4 | IP6 => match u16::from_be_bytes([bytes[2], bytes[3]]) {
+            0 => {} // the kernel chooses one that is free
+            port => tell(b"", Text::<16>::formatted(format_args!("port {port}")).bytes()),
+        },
+        _ => {}
+    }
+}
+
+fn tell(what: &[u8], name: &[u8]) {
+    if name.is_empty() {
+        return;
+    }
+    let error = sys::errno();
+    // SAFETY: written before the program began.
+    let path = unsafe { &*LINES.0.get() }.bytes();
+    if let Ok(file) = sys::open(path, sys::APPEND) {
+        let mut line = Text::<4200>::new();
+        line.push(what);
+        line.push(name);
+        line.push(b"\n");
+        sys::write(file, line.bytes());
+        sys::close(file);
+    }
+    sys::set_errno(error);
+}
+
+extern "C" fn bind_(file: c_int, address: *const c_void, length: u32, _place: usize) -> c_int {
+    let result = real::bind(file, address, length);
+    const BAD_ADDRESS: c_int = 14;
+    if result == 0 || sys::errno() != BAD_ADDRESS {
+        bound(address, length); // another run may have it
+    }
+    result
+}
+
+interpose! {
+    bind "rcx" => bind_;
+}
