@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::builder::{PossibleValue, TypedValueParser};
 use foretrace::recorder::{Folder, WalkedBy};
 use foretrace_trace::{Atomic, Observed, Op, Trace, count_of_several_accesses};
-use foretrace_walker::{OperationNames, Options, Pattern};
+use foretrace_walker::{OperationNames, Options, Pattern, Programs};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -197,6 +197,7 @@ impl AtomicArgs {
             include: pattern(self.include.as_deref()),
             focus: pattern(focus),
             operations: self.operations.operations.as_deref().map(OperationNames::new),
+            programs: Programs::default(),
         };
         Ok(Walking { options, by: self.walked_by(focus) })
     }

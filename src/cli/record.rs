@@ -7,6 +7,7 @@ use super::trace::WalkArgs;
 use super::walk::{Found, NOTHING, Or};
 use anyhow::{Context, bail};
 use foretrace::recorder::{Ended, Ending, Folder, Mode, Program, RecordingScope, Run, Scheduler, Scheduling, Sources};
+use foretrace_walker::Programs;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -185,7 +186,7 @@ fn record(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Re
 
 /// Keeps the source for `replay --edited`, which alone needs it.
 fn keep_sources(folder: &Folder) {
-    if let Err(error) = Sources::keep(folder.path()) {
+    if let Err(error) = Sources::keep(folder.path(), &Programs::default()) {
         say(format_args!("foretrace: the source of the program is not kept: {error}"));
     }
 }

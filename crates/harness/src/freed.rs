@@ -122,9 +122,8 @@ fn ordered(logs: &[Log], is_wanted: impl Fn(&Record) -> bool) -> Vec<Ordered> {
 
 /// Which memory was freed at some time, as stretches from the lowest on, each to where it ends.
 fn freed_stretches(blocks: &[Ordered]) -> Vec<(u64, u64)> {
-    let mut freed = Freed::default();
-    let mut stretches: Vec<(u64, u64)> =
-        blocks.iter().filter_map(|(_, thread, record)| freed.take(*thread, record)).collect();
+    let mut lengths = Lengths::default();
+    let mut stretches: Vec<(u64, u64)> = blocks.iter().filter_map(|(.., record)| lengths.take(record)).collect();
     stretches.sort_unstable();
     stretches.dedup_by(|next, kept| {
         let goes_on = next.0 <= kept.1;
@@ -134,35 +133,48 @@ fn freed_stretches(blocks: &[Ordered]) -> Vec<(u64, u64)> {
     stretches
 }
 
+/// How long blocks are that were not freed yet, by where they start.
+#[derive(Default)]
+struct Lengths(FxHashMap<u64, u64>);
+
+impl Lengths {
+    /// Takes up what the allocator did; says which memory it freed.
+    fn take(&mut self, record: &Record) -> Option<(u64, u64)> {
+        let [start, bytes, ..] = record.words;
+        match record.kind {
+            Kind::Allocate => {
+                self.0.insert(start, bytes);
+                None
+            }
+            Kind::Free if bytes == 0 => {
+                let length = self.0.remove(&start).filter(|length| (1..MAPPED_APART).contains(length))?;
+                Some((start, start.saturating_add(length)))
+            }
+            _ => None, // mappings may be gone and come again unseen
+        }
+    }
+}
+
 /// Blocks that are freed at a point of the run.
 #[derive(Default)]
 struct Freed {
-    /// How long blocks are that were not freed yet, by where they start.
-    lengths: FxHashMap<u64, u64>,
+    lengths: Lengths,
     /// Freed ones that the allocator has not given out again: where each ends, and who freed it.
     blocks: BTreeMap<u64, (u64, usize)>,
 }
 
 impl Freed {
-    /// Takes up what the allocator did; says which memory is freed by it.
-    fn take(&mut self, thread: usize, record: &Record) -> Option<(u64, u64)> {
+    /// Takes up what the allocator did.
+    fn take(&mut self, thread: usize, record: &Record) {
         let [start, bytes, ..] = record.words;
-        match record.kind {
-            Kind::Allocate => {
-                let end = start.saturating_add(bytes.max(1));
-                let before = self.blocks.range(..end).rev().take_while(|(_, (until, _))| *until > start);
-                let overlapping: Vec<u64> = before.map(|(start, _)| *start).collect();
-                overlapping.iter().for_each(|start| _ = self.blocks.remove(start));
-                self.lengths.insert(start, bytes);
-                None
-            }
-            Kind::Free if bytes == 0 => {
-                let length = self.lengths.remove(&start).filter(|length| (1..MAPPED_APART).contains(length))?;
-                let end = start.saturating_add(length);
-                self.blocks.insert(start, (end, thread));
-                Some((start, end))
-            }
-            _ => None, // mappings may be gone and come again unseen
+        if record.kind == Kind::Allocate {
+            let end = start.saturating_add(bytes.max(1));
+            let before = self.blocks.range(..end).rev().take_while(|(_, (until, _))| *until > start);
+            let overlapping: Vec<u64> = before.map(|(start, _)| *start).collect();
+            overlapping.iter().for_each(|start| _ = self.blocks.remove(start));
+        }
+        if let Some((start, end)) = self.lengths.take(record) {
+            self.blocks.insert(start, (end, thread));
         }
     }
 

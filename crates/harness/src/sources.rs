@@ -5,6 +5,7 @@ use super::folder::FolderError;
 use super::unlogged_places::UnloggedPlaces;
 use foretrace_report::write_whole;
 use foretrace_runtime::record::Site;
+use foretrace_walker::Programs;
 use foretrace_walker::log::open_logs;
 use foretrace_walker::program::Program;
 use serde::{Deserialize, Serialize};
@@ -41,8 +42,9 @@ pub struct SourcePlace {
 
 impl Sources {
     /// Keeps what the logs of a folder have been at, and gives it. A file that was changed after the program was linked is left out.
-    pub fn keep(recording: &Path) -> Result<Sources, Box<dyn std::error::Error>> {
-        let program = Program::open(recording)?;
+    pub fn keep(recording: &Path, programs: &Programs) -> Result<Sources, Box<dyn std::error::Error>> {
+        let loaded = programs.open(recording)?;
+        let program = &loaded.program;
         let mut places: Vec<u64> = UnloggedPlaces::read(recording)?.all().collect();
         for log in open_logs(recording)? {
             places.extend(log.records().filter(|record| record.kind.size() > 0).map(|record| record.place));
@@ -51,7 +53,7 @@ impl Sources {
         }
         let built = program.files().filter_map(changed).min();
         let mut sources = Sources { foretrace: 1, ..Sources::default() };
-        places.into_iter().for_each(|place| sources.add(&program, place, built));
+        places.into_iter().for_each(|place| sources.add(program, place, built));
         sources.write(recording)?;
         Ok(sources)
     }

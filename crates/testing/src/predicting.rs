@@ -128,7 +128,7 @@ fn attempts_of(
     let by = WalkedBy { inside: walked.statistics.inside.clone(), ..settings.walked_by.clone() };
     by.save(recording)?;
     keep_call_stacks(recording, &walked.trace)?;
-    let sources = Sources::keep(recording).ok(); // without the source reports show places alone
+    let sources = Sources::keep(recording, &settings.walk.programs).ok(); // without the source reports show places alone
     let mut trace = walked.trace;
     trace.make_printable();
     let size = size_of(&trace);

@@ -3,7 +3,7 @@
 use crate::program::{Inlined, Program};
 use foretrace_instrument::sidecar::{BlockId, LocationId};
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The calls that a frame stands for, as far as they have led to an event.
 #[derive(Default)]
@@ -18,14 +18,14 @@ pub(crate) struct FrameCalls {
 #[derive(Default)]
 pub(crate) struct InlinedAt {
     /// By unit and location.
-    of_location: FxHashMap<(usize, LocationId), Rc<[Inlined]>>,
+    of_location: FxHashMap<(usize, LocationId), Arc<[Inlined]>>,
     /// By function and header of a loop how many inlined functions the loop is in.
     of_loop: FxHashMap<(usize, BlockId), usize>,
 }
 
 impl InlinedAt {
     /// The functions that were inlined around a location, outermost first.
-    pub fn around(&mut self, program: &Program, unit: usize, location: LocationId) -> Rc<[Inlined]> {
+    pub fn around(&mut self, program: &Program, unit: usize, location: LocationId) -> Arc<[Inlined]> {
         let known = self.of_location.entry((unit, location));
         known.or_insert_with(|| program.inlined(unit, location).into()).clone()
     }

@@ -1,6 +1,7 @@
 //! What is asked of a walk.
 
 use crate::operation_names::OperationNames;
+use crate::programs::Programs;
 use crate::transactions::Pattern;
 use foretrace_trace::{Atomic, BlockKind};
 
@@ -17,6 +18,8 @@ pub struct Options {
     pub focus: Option<Pattern>,
     /// Functions whose calls are operations on concurrent objects.
     pub operations: Option<OperationNames>,
+    /// Programs that were read for other walks.
+    pub programs: Programs,
 }
 
 impl Options {

@@ -2,7 +2,7 @@
 
 pub(crate) use foretrace_trace::words::{apply, mask, signed};
 use foretrace_trace::{Func, TermId};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A scalar: an integer, a pointer or the bits of a float, of 1 to 64 bits. It has no bytes that mean nothing: those would be
 /// copied apart from the others, and what was just written in parts is slow to read as a whole.
@@ -93,7 +93,7 @@ pub(crate) enum Value {
     /// A scalar.
     Word(Word),
     /// A struct or array.
-    Aggregate(Rc<[Value]>),
+    Aggregate(Arc<[Value]>),
     /// Nothing that is tracked.
     Untracked,
 }

@@ -54,16 +54,17 @@ fn make(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     logs.iter().try_for_each(order::check)?;
     missing::check(recording, &logs)?;
     let start = window::find(&mut logs)?;
-    let program = Program::open(recording)?;
+    let loaded = options.programs.open(recording)?;
+    let program = &loaded.program;
     if program.is_concrete() && options.atomic == Atomic::Loops {
         return Err(WalkError::NoLoops);
     }
     if program.is_concrete() && options.operations.is_some() {
         return Err(WalkError::NoOperations);
     }
-    let races = if description.parallel && logs.iter().any(Log::has_calls) { races(&program, &logs) } else { 0 };
-    let sharing = survey(&program, &logs, start.as_ref())?;
-    let mut world = World::new(&program, options, sharing, Names::load(&program)?);
+    let races = if description.parallel && logs.iter().any(Log::has_calls) { races(program, &logs) } else { 0 };
+    let sharing = survey(program, &logs, start.as_ref())?;
+    let mut world = World::new(program, options, sharing, Names::of(loaded.types()));
     world.mirror = mirror(&logs);
     world.draft.assembler.set_program(&description.program);
     world.most_events = description.most_events();

@@ -12,6 +12,7 @@ use crate::settings::TestError;
 use crate::state::{Found, Shown, State};
 use crate::story;
 use foretrace_harness::{self as recorder, Event, Outcome};
+use foretrace_walker::Programs;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -216,14 +217,14 @@ impl Campaign<'_> {
     /// The last of these turns of a recording.
     fn turns_in_words(&self, recording: &Path, turns: &[recorder::Turn]) -> Result<Vec<String>, TestError> {
         let stretches = recorder::last_stretches(recording, &self.positions, turns, MOST_TURNS_TOLD)?;
-        let sources = sources(recording);
+        let sources = sources(recording, &self.settings.walk.programs);
         Ok(stretches.iter().map(|stretch| story::turn(stretch, sources.as_ref())).collect())
     }
 
     /// Where the threads of a recording came last.
     pub(super) fn last_places(&self, recording: &Path) -> Result<Vec<String>, TestError> {
         let places = recorder::last_places(recording, &self.positions)?;
-        let sources = sources(recording);
+        let sources = sources(recording, &self.settings.walk.programs);
         Ok(places.iter().map(|(thread, place)| story::last_place(thread, place, sources.as_ref())).collect())
     }
 
@@ -384,8 +385,8 @@ impl Campaign<'_> {
 }
 
 /// The source of a recording, where it is there: without it stories show places alone.
-pub(super) fn sources(recording: &Path) -> Option<recorder::Sources> {
-    recorder::Sources::read(recording).ok().flatten().or_else(|| recorder::Sources::keep(recording).ok())
+pub(super) fn sources(recording: &Path, programs: &Programs) -> Option<recorder::Sources> {
+    recorder::Sources::read(recording).ok().flatten().or_else(|| recorder::Sources::keep(recording, programs).ok())
 }
 
 /// What replays came to.

@@ -80,7 +80,8 @@ impl Campaign<'_> {
         };
         let at = EventId::from_index(trace.events.iter().position(is_it)?);
         let (place, shown) = told(trace, at, trace.loc(at)?);
-        let text = sources(recording).and_then(|sources| Some(sources.line(&shown)?.trim().to_string()));
+        let text = sources(recording, &self.settings.walk.programs)
+            .and_then(|sources| Some(sources.line(&shown)?.trim().to_string()));
         Some((place, text))
     }
 }

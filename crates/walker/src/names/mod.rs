@@ -12,7 +12,6 @@ pub(crate) use given::{Given, Scalar};
 pub(crate) use heap::Origin;
 pub(crate) use library::shown;
 
-use crate::error::WalkError;
 use crate::program::{Function, Program};
 use crate::regions::{OUTSIDE, RegionId};
 use crate::shared::Piece;
@@ -22,11 +21,13 @@ use foretrace_trace::OTHER_PROGRAMS;
 use heap::Origins;
 use objects::Objects;
 use std::collections::BTreeMap;
-use types::{Types, Wanted, with_offset};
+use std::sync::Arc;
+pub(crate) use types::Types;
+use types::{Wanted, with_offset};
 
 /// All that names are made of.
 pub(crate) struct Names {
-    types: Types,
+    types: Arc<Types>,
     origins: Origins,
     objects: Objects,
     /// Thread-local variables by address: size, name.
@@ -34,8 +35,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub fn load(program: &Program) -> Result<Names, WalkError> {
-        Ok(Names { types: types_of(program), ..Names::none() })
+    pub fn of(types: Arc<Types>) -> Names {
+        Names { types, ..Names::none() }
     }
 
     /// No names, for a walk that names nothing.
@@ -110,7 +111,7 @@ impl Names {
             return OTHER_PROGRAMS.to_string();
         }
         if region != OUTSIDE {
-            let known = (program, &self.types, &self.objects);
+            let known = (program, &*self.types, &self.objects);
             return self.origins.name(known, region, address - base, wanted);
         }
         if let Some(name) = self.types.variable(address, wanted) {
@@ -130,16 +131,18 @@ impl Names {
     }
 }
 
-/// The types of all modules; what cannot be read has no names.
-fn types_of(program: &Program) -> Types {
-    let mut types = Types::default();
-    for (index, module) in program.modules.iter().enumerate() {
-        if let Ok(object) = module.object() {
-            // Damaged debugging information costs names, nothing else.
-            let _ = dwarf::read(&mut types, index, module.bias, &object);
+impl Types {
+    /// The types of all modules; what cannot be read has no names.
+    pub fn of(program: &Program) -> Types {
+        let mut types = Types::default();
+        for (index, module) in program.modules.iter().enumerate() {
+            if let Ok(object) = module.object() {
+                // Damaged debugging information costs names, nothing else.
+                let _ = dwarf::read(&mut types, index, module.bias, &object);
+            }
         }
+        types
     }
-    types
 }
 
 /// The name of a signal or cancellation, by its place among all.

@@ -16,7 +16,7 @@ const LONGEST: u32 = 16;
 
 impl Types {
     /// What the address of an access points at.
-    pub fn accessed(&self, function: &Function, instruction: usize) -> Option<Pointed> {
+    pub(super) fn accessed(&self, function: &Function, instruction: usize) -> Option<Pointed> {
         let address = match &function.instructions.get(instruction)?.op {
             Op::Load { address, .. }
             | Op::Store { address, .. }
@@ -28,7 +28,7 @@ impl Types {
     }
 
     /// What a parameter points at.
-    pub fn of_parameter(&self, function: &Function, parameter: usize) -> Option<TypeRef> {
+    pub(super) fn of_parameter(&self, function: &Function, parameter: usize) -> Option<TypeRef> {
         let own = self.local(&function.symbol, &function.parameters.get(parameter)?.name);
         let ty = own.or_else(|| self.local(&function.symbol, variable_of_parameter(function, parameter)?));
         self.pointee(ty?)

@@ -68,15 +68,15 @@ pub(super) struct Variable {
 
 /// What DWARF says of all modules.
 #[derive(Default)]
-pub(super) struct Types {
-    pub types: FxHashMap<TypeRef, Type>,
+pub(crate) struct Types {
+    pub(super) types: FxHashMap<TypeRef, Type>,
     /// By address in the process.
-    pub variables: BTreeMap<u64, Variable>,
+    pub(super) variables: BTreeMap<u64, Variable>,
     /// By symbol of the function and name, the types of its variables of that name: each block of a function has its own. Of the code of
     /// functions that the compiler put in only a name counts that the function has not.
-    pub locals: FxHashMap<(String, String), Vec<TypeRef>>,
+    pub(super) locals: FxHashMap<(String, String), Vec<TypeRef>>,
     /// By symbol of the function, what it gives back; nothing inside where it gives nothing back.
-    pub returns: FxHashMap<String, Option<TypeRef>>,
+    pub(super) returns: FxHashMap<String, Option<TypeRef>>,
 }
 
 /// What is to be named.
@@ -102,7 +102,7 @@ pub(super) const DEEPEST: u32 = 64;
 
 impl Types {
     /// The name of the static memory at an address.
-    pub fn variable(&self, address: u64, wanted: Wanted) -> Option<String> {
+    pub(super) fn variable(&self, address: u64, wanted: Wanted) -> Option<String> {
         let (start, variable) = self.variables.range(..=address).next_back()?;
         let offset = address - start;
         let size = variable.ty.map_or(1, |ty| self.size(ty, DEEPEST).max(1));
@@ -113,13 +113,19 @@ impl Types {
     }
 
     /// `.member[3]` of a local variable.
-    pub fn member_of_local(&self, function: &str, variable: &str, offset: u64, wanted: Wanted) -> Option<String> {
+    pub(super) fn member_of_local(
+        &self,
+        function: &str,
+        variable: &str,
+        offset: u64,
+        wanted: Wanted,
+    ) -> Option<String> {
         let ty = self.local(function, variable)?;
         Some(self.member(ty, offset, wanted))
     }
 
     /// The type of a local variable or parameter; none where the function has several variables of that name with other types.
-    pub fn local(&self, function: &str, variable: &str) -> Option<TypeRef> {
+    pub(super) fn local(&self, function: &str, variable: &str) -> Option<TypeRef> {
         if variable.is_empty() {
             return None;
         }

@@ -5,7 +5,7 @@ use super::meets::Meets;
 use super::{Code, Prepared};
 use foretrace_instrument::sidecar::{self, BlockId, Callee, Instruction, LocationId, Op, Operand, Parameter};
 use foretrace_runtime::record::Site;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// An instrumented function.
 pub(crate) struct Function {
@@ -33,9 +33,9 @@ pub(crate) struct Function {
     pub is_atomic: bool,
     /// Whether some instruction uses the value of the one of this index.
     pub used: Vec<bool>,
-    prepared: OnceCell<Prepared>,
-    loops: OnceCell<Loops>,
-    meets: OnceCell<Meets>,
+    prepared: OnceLock<Prepared>,
+    loops: OnceLock<Loops>,
+    meets: OnceLock<Meets>,
 }
 
 impl Function {
@@ -143,9 +143,9 @@ pub(super) fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) ->
         address: None,
         is_library: false,
         is_atomic: false,
-        prepared: OnceCell::new(),
-        loops: OnceCell::new(),
-        meets: OnceCell::new(),
+        prepared: OnceLock::new(),
+        loops: OnceLock::new(),
+        meets: OnceLock::new(),
     };
     let mut used = std::mem::take(&mut flat.used);
     for instruction in &mut flat.instructions {

@@ -7,41 +7,44 @@ use addr2line::{Context, LookupContinuation, LookupResult};
 use gimli::{Dwarf, EndianArcSlice, RunTimeEndian};
 use object::{Object, ObjectSection};
 use rustc_hash::FxHashMap;
-use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 type Reader = EndianArcSlice<RunTimeEndian>;
+
+/// The line table of a module: nothing before it was read, and nothing in it where it cannot be.
+type Table = Option<Option<Context<Reader>>>;
 
 /// The line tables of the modules, each read when it is first asked.
 #[derive(Default)]
 pub(crate) struct Lines {
-    tables: Vec<OnceCell<Option<Context<Reader>>>>,
-    found: RefCell<FxHashMap<u64, Rc<[Position]>>>,
+    tables: Vec<Mutex<Table>>,
+    found: Mutex<FxHashMap<u64, Arc<[Position]>>>,
 }
 
 impl Lines {
     /// Of so many modules.
     pub fn new(modules: usize) -> Lines {
-        let tables = std::iter::repeat_with(OnceCell::new).take(modules).collect();
-        Lines { tables, found: RefCell::default() }
+        let tables = std::iter::repeat_with(Mutex::default).take(modules).collect();
+        Lines { tables, found: Mutex::default() }
     }
 
     /// Where the call is that returns to this address: the position, then those of the calls that were inlined around it, the
     /// function itself last. Empty where nothing is known.
-    pub fn before(&self, modules: &[Module], address: u64) -> Rc<[Position]> {
-        if let Some(known) = self.found.borrow().get(&address) {
+    pub fn before(&self, modules: &[Module], address: u64) -> Arc<[Position]> {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = found.get(&address) {
             return known.clone();
         }
-        let positions: Rc<[Position]> = self.look_up(modules, address).unwrap_or_default().into();
-        self.found.borrow_mut().insert(address, positions.clone());
+        let positions: Arc<[Position]> = self.look_up(modules, address).unwrap_or_default().into();
+        found.insert(address, positions.clone());
         positions
     }
 
     fn look_up(&self, modules: &[Module], address: u64) -> Option<Vec<Position>> {
         let inside = address.checked_sub(1)?; // the next line may start where the call returns to
         let index = modules.iter().position(|module| module.holds(inside))?;
-        let table = self.tables.get(index)?.get_or_init(|| read(&modules[index])).as_ref()?;
+        let mut table = self.tables.get(index)?.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = table.get_or_insert_with(|| read(&modules[index])).as_ref()?;
         let probe = inside.wrapping_sub(modules[index].bias);
         let directory = finished(table.find_dwarf_and_unit(probe))
             .and_then(|unit| unit.comp_dir.as_ref().map(|text| String::from_utf8_lossy(text).into_owned()));

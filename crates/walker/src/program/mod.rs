@@ -236,7 +236,7 @@ impl Program {
 
     /// Where a record comes from: of a site its position; else where the call is that returns to this address, and the calls
     /// that were inlined around it.
-    pub(crate) fn positions(&self, place: u64) -> std::rc::Rc<[Position]> {
+    pub(crate) fn positions(&self, place: u64) -> std::sync::Arc<[Position]> {
         match self.find(Site(place)) {
             Some(_) => self.position(Site(place)).into_iter().collect(),
             None => self.lines.before(&self.modules, place & !ATOMIC_PLACE),
