@@ -10,7 +10,7 @@ use super::progress::Spinner;
 use super::test_repair::Repairer;
 use super::tested::{Tested, junit, write_again, write_again_json, write_json, write_text};
 use anyhow::{Context, bail};
-use foretrace::recorder::{Program, Variables};
+use foretrace::recorder::{BACKTRACE, Program, Variables};
 use foretrace::testing::{self, Campaign, Predict, Report, Settings, State, Workplace, free_memory, run_again};
 use regex::Regex;
 use std::ffi::OsString;
@@ -228,7 +228,7 @@ fn settings(args: &Args, subject: &Subject, time: Duration, stop: &Stop) -> anyh
         program: subject.program.clone(),
         harness,
         directory: subject.directory.clone(),
-        variables: subject.variables.clone(),
+        variables: without_backtraces(&subject.variables),
         input: input()?,
         seed: args.seed,
         runs: args.runs,
@@ -250,6 +250,17 @@ fn settings(args: &Args, subject: &Subject, time: Duration, stop: &Stop) -> anyh
         replays: u32::from(args.replays),
         stop: stop.clone(),
     })
+}
+
+/// The variables of a program's runs. Nobody sees the backtrace that Rust writes of a panic, and a recording of it has many times the
+/// events of the run.
+fn without_backtraces(variables: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+    let mut all = variables.to_vec();
+    let is_wanted = std::env::var_os(BACKTRACE).is_some_and(|value| value != "0");
+    if is_wanted && all.iter().all(|(name, _)| name != BACKTRACE) {
+        all.push((BACKTRACE.into(), "0".into()));
+    }
+    all
 }
 
 /// The file that is redirected to us: each run reads it from its start.

@@ -43,7 +43,7 @@ pub use folder::{Folder, FolderError, Recording};
 pub use foreground::Foreground;
 pub use freed::{UseAfterFreeInWords, use_after_free_in_words};
 pub use launch::{Ended, Mode, RecordingScope, Run, fix_addresses};
-pub use outside::{Variables, differences, environment_of, fill, is_of_number, notes};
+pub use outside::{BACKTRACE, Variables, differences, environment_of, fill, is_of_number, notes};
 pub use positions::Positions;
 pub use program::{Program, ProgramError};
 pub use replay::{Outcome, Plan, Replayed, WAITS, judge, run_plan};

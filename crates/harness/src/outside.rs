@@ -20,6 +20,9 @@ const NOTES: &str = "outside";
 /// Variables by name and value.
 pub type Variables = Vec<(OsString, OsString)>;
 
+/// The variable by which Rust is asked for the backtrace of a panic.
+pub const BACKTRACE: &str = "RUST_BACKTRACE";
+
 /// Bytes that the variables for the runtime take on the program's stack, whatever they say.
 const ROOM: usize = 24 << 10;
 /// The variable that fills this room.
@@ -54,13 +57,14 @@ pub fn environment_of(recording: &Path) -> Option<Variables> {
 
 /// The names of the variables whose values differ now, in order.
 pub fn changed(recorded: &[(OsString, OsString)], now: &[(OsString, OsString)]) -> Vec<OsString> {
-    const OF_THE_SHELL: [&str; 3] = ["_", "SHLVL", "OLDPWD"]; // differ from command to command
+    // The first three differ from command to command; backtraces come when all is over, and tests do without them.
+    const OF_NO_RUN: [&str; 4] = ["_", "SHLVL", "OLDPWD", BACKTRACE];
     let only_in = |some: &[(OsString, OsString)], others: &[(OsString, OsString)]| -> Vec<OsString> {
         some.iter().filter(|variable| !others.contains(variable)).map(|(name, _)| name.clone()).collect()
     };
     let mut names = only_in(recorded, now);
     names.extend(only_in(now, recorded));
-    names.retain(|name| !OF_THE_SHELL.iter().any(|other| name == other));
+    names.retain(|name| !OF_NO_RUN.iter().any(|other| name == other));
     names.sort();
     names.dedup();
     names

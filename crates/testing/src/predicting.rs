@@ -428,6 +428,7 @@ impl<'t> Writer<'t> {
         let is_thread = block.is_some_and(|(name, _)| name.kind == foretrace_trace::BlockKind::Thread);
         let variable = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
         let inside = |event| trace.loc(event).is_some_and(|loc| self.subject.options.inside.contains_key(loc));
+        let is_in_library = accesses.iter().any(|access| access.is_of_library) || inside(first) || inside(second);
         Ok(Attempt {
             kind,
             class: self.class_name(triple),
@@ -441,7 +442,7 @@ impl<'t> Writer<'t> {
             seed: self.seed,
             order: (
                 is_thread,
-                inside(first) || inside(second),
+                is_in_library,
                 block.map_or(0, |(_, height)| height),
                 distance(triple),
             ),

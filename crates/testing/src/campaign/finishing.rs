@@ -261,7 +261,7 @@ impl Campaign<'_> {
         compared.sort_by_key(|at| {
             let Shown { reached, after, attempt, .. } = &found.shown[*at];
             let distance = (*after).max(AT_ONCE).ilog2();
-            (!reached, self.state.plan.is_shown(&attempt.class), distance, attempt.in_libraries(), attempt.order)
+            (!reached, self.state.plan.is_shown(&attempt.class), attempt.in_libraries(), distance, attempt.order)
         });
         for at in compared.into_iter().take(MOST_COMPARED) {
             if self.is_share_over() {
