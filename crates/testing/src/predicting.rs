@@ -440,12 +440,7 @@ impl<'t> Writer<'t> {
             witness: file,
             recording: self.recording.clone(),
             seed: self.seed,
-            order: (
-                is_thread,
-                is_in_library,
-                block.map_or(0, |(_, height)| height),
-                distance(triple),
-            ),
+            order: (is_thread, is_in_library, block.map_or(0, |(_, height)| height), distance(triple)),
         })
     }
 

@@ -27,6 +27,7 @@ mod regions;
 mod shared;
 mod signals;
 mod statistics;
+mod thread_order;
 mod threads;
 mod transactions;
 mod value;

@@ -5,6 +5,9 @@
 //! allocated (static variables) is region 0. A byte is shared if two threads touch it within one region and
 //! one of them writes. It is shared, too, if one thread touches it and another one frees it, and has not joined the first: the first may come
 //! later in another schedule. The shared bytes of a region fall into *cells*: the largest pieces that no access cuts.
+//!
+//! A byte is *handed on* if starts and joins of threads put all its accesses that conflict in order, as where a thread fills an array before it
+//! starts those that read it. What such a cell holds is the same in every schedule, unless what was written there depends on what is shared.
 
 use crate::aliases::Aliases;
 use crate::log::{Log, Record, Records};
@@ -12,6 +15,7 @@ use crate::order::Turns;
 use crate::paged::Paged;
 use crate::program::{Copied, Program};
 use crate::regions::{Birth, Born, Extent, OUTSIDE, RegionId, Regions};
+use crate::thread_order::{PartId, ThreadOrder};
 use foretrace_runtime::record::Kind;
 use rustc_hash::FxHashMap;
 
@@ -26,85 +30,133 @@ pub(crate) struct Piece {
 /// The shared memory of a run.
 #[derive(Default, Debug)]
 pub(crate) struct Sharing {
-    pub pieces: FxHashMap<RegionId, Vec<Piece>>,
+    pub pieces: FxHashMap<RegionId, Vec<(Piece, Shared)>>,
     /// Bytes that were accessed, those of each region counted.
     pub touched: u64,
     /// Those of them that are shared.
     pub shared: u64,
 }
 
-/// What happened to a byte in its region: the thread that touched it plus one, and flags.
+/// What happened to a byte in its region: the parts of threads that wrote and read it last, and flags.
 #[derive(Clone, Copy, Default)]
-struct Use(u32);
+struct Use {
+    written: u32,
+    read: u32,
+}
 
-const THREAD: u32 = (1 << 29) - 1;
-/// Another thread touched it, too.
-const SEVERAL: u32 = 1 << 29;
-const WRITTEN: u32 = 1 << 30;
-/// An access starts here, or ended just before.
+/// Of both words, the part of a thread; 0 where there is none.
+const PART: u32 = (1 << 29) - 1;
+/// Of the first word: an access starts here, or ended just before.
 const EDGE: u32 = 1 << 31;
+/// Of the first word: not all accesses that conflict are ordered.
+const UNORDERED: u32 = 1 << 30;
+/// Of the first word: it was updated in one step, or was to be. That is never taken for ordered.
+const UPDATED: u32 = 1 << 29;
+/// Of the second word: several threads have read since the last write.
+const READERS: u32 = 1 << 31;
+/// Of the second word: several threads touched it.
+const SEVERAL: u32 = 1 << 30;
+
+/// How an access uses a byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Read,
+    Write,
+    /// Both in one step.
+    Update,
+    /// An update that was refused: it reads.
+    Failed,
+}
 
 impl Use {
+    /// The thread's part `now` touches it.
     #[inline]
-    fn touch(&mut self, thread: u32, written: u32) {
-        let before = self.0 & THREAD;
-        let by = match before {
-            0 => thread,
-            _ if before == thread => 0,
-            _ => SEVERAL,
+    fn touch(&mut self, now: PartId, way: Way, order: &mut ThreadOrder) {
+        let (written, read) = (self.written & PART, self.read & PART);
+        if (written == 0 || written == now) && (read == 0 || read == now) {
+            return self.note(now, way);
+        }
+        self.meet(now, way, order);
+    }
+
+    #[inline]
+    fn note(&mut self, now: PartId, way: Way) {
+        match way {
+            Way::Read => self.read = self.read & !PART | now,
+            Way::Failed => (self.written, self.read) = (self.written | UPDATED, self.read & !PART | now),
+            Way::Write => (self.written, self.read) = (self.written & !PART | now, self.read & SEVERAL),
+            Way::Update => (self.written, self.read) = (self.written & !PART | now | UPDATED, self.read & SEVERAL),
+        }
+    }
+
+    /// Another part of a thread touched it before.
+    fn meet(&mut self, now: PartId, way: Way, order: &mut ThreadOrder) {
+        let (written, read) = (self.written & PART, self.read & PART);
+        let is_other = |part: PartId| part != 0 && order.thread_of(part) != order.thread_of(now);
+        if is_other(written) || is_other(read) {
+            self.read |= SEVERAL;
+        }
+        if self.written & UNORDERED != 0 {
+            return;
+        }
+        let is_after_write = written == 0 || order.is_before(written, now);
+        let is_after_read = read == 0 || order.is_before(read, now);
+        let is_ordered = match way {
+            Way::Read | Way::Failed => is_after_write,
+            _ if self.read & READERS != 0 => is_after_write && order.is_alone(now),
+            _ => is_after_write && is_after_read,
         };
-        self.0 |= by | written;
+        if matches!(way, Way::Read | Way::Failed) && !is_after_read {
+            self.read |= READERS;
+        }
+        if !is_ordered {
+            self.written |= UNORDERED;
+        }
+        self.note(now, way);
     }
 
     fn is_touched(self) -> bool {
-        self.0 & THREAD != 0
+        (self.written | self.read) & PART != 0
     }
 
-    /// The thread that alone touched it; nothing if several did.
-    fn only(self) -> Option<u32> {
-        (self.0 & SEVERAL == 0).then_some(self.0 & THREAD)
+    /// Whether an access may come after what the thread's part `now` does.
+    fn may_come_after(&self, now: PartId, order: &mut ThreadOrder) -> bool {
+        let (written, read) = (self.written & PART, self.read & PART);
+        let may_be_later = |part: PartId| part != 0 && part != now && !order.is_before(part, now);
+        may_be_later(written) || may_be_later(read) || self.read & READERS != 0 && !order.is_alone(now)
     }
 
-    fn is_shared(self) -> bool {
-        self.0 & (SEVERAL | WRITTEN) == SEVERAL | WRITTEN
+    /// Another thread may use it when its memory is freed.
+    fn is_used_on(&mut self) {
+        self.read |= SEVERAL;
+        self.written |= UNORDERED;
+    }
+
+    /// Whether several threads touch it, one of them writes, and in which way.
+    fn sharing(self) -> Option<Shared> {
+        let is_ordered = self.written & (UNORDERED | UPDATED) == 0;
+        let is_written = self.written & (PART | UNORDERED) != 0;
+        (self.read & SEVERAL != 0 && is_written).then_some(if is_ordered { Shared::HandedOn } else { Shared::Open })
     }
 }
 
-/// Which threads were joined so far.
-#[derive(Default)]
-struct Joins {
-    /// The threads, from 1, by the numbers that records call them.
-    threads: FxHashMap<u64, u32>,
-    /// Who joined each.
-    by: FxHashMap<u32, u32>,
-}
-
-impl Joins {
-    /// Whether one thread is over for another: joined by it, or by one that was.
-    fn is_over(&self, one: u32, other: u32) -> bool {
-        let mut joined = one;
-        while let Some(by) = self.by.get(&joined) {
-            if *by == other {
-                return true;
-            }
-            joined = *by;
-        }
-        false
-    }
-
-    /// Whether a thread, or some thread, may go on when `other` does something.
-    fn goes_on(&self, one: Option<u32>, other: u32) -> bool {
-        match one {
-            Some(one) => one != other && !self.is_over(one, other),
-            None => self.threads.values().any(|one| *one != other && !self.is_over(*one, other)),
-        }
-    }
+/// How threads share a piece of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shared {
+    /// Starts and joins order all accesses that conflict.
+    HandedOn,
+    /// They do not.
+    Open,
 }
 
 /// What was found out so far.
 #[derive(Default)]
 pub(crate) struct Analysis {
-    joins: Joins,
+    /// The threads, from 1, by the numbers that records call them.
+    threads: FxHashMap<u64, u32>,
+    order: ThreadOrder,
+    /// Whether the run's start was seen: else threads may have been started unseen.
+    is_whole: bool,
     aliases: Aliases,
     regions: Regions,
     uses: Paged<Use>,
@@ -112,8 +164,8 @@ pub(crate) struct Analysis {
 }
 
 /// Finds what is shared from the records alone, where each access has one.
-pub(crate) fn analyse(program: &Program, logs: &[Log]) -> Sharing {
-    let mut analysis = Analysis::new(logs);
+pub(crate) fn analyse(program: &Program, logs: &[Log], is_whole: bool) -> Sharing {
+    let mut analysis = Analysis::new(logs, is_whole);
     let mut turns = Turns::new(logs);
     let mut cursors: Vec<_> = logs.iter().map(Log::records).collect();
     while let Some((thread, until)) = turns.next() {
@@ -139,26 +191,30 @@ pub(crate) fn analyse(program: &Program, logs: &[Log]) -> Sharing {
 }
 
 impl Analysis {
-    pub fn new(logs: &[Log]) -> Analysis {
+    /// Of a run that is recorded as a whole, or from a later point on.
+    pub fn new(logs: &[Log], is_whole: bool) -> Analysis {
         let threads = logs.iter().zip(1..).map(|(log, thread)| (log.header().thread, thread)).collect();
-        Analysis { joins: Joins { threads, ..Joins::default() }, ..Analysis::default() }
+        Analysis { threads, is_whole, ..Analysis::default() }
     }
 
     /// What a record says, of the thread of this number, from 1.
     pub fn record(&mut self, thread: u32, record: &Record) {
         let size = record.kind.size() as u64;
         if size > 0 {
-            match record.kind.is_load() || is_failed(record.kind) {
-                true => self.read(thread, record.words[0], size),
-                false => self.write(thread, record.words[0], size),
-            }
+            let way = match record.kind {
+                kind if kind.is_load() => Way::Read,
+                kind if kind.is_store() => Way::Write,
+                kind if is_failed(kind) => Way::Failed,
+                _ => Way::Update,
+            };
+            self.access(thread, record.words[0], size, way);
             return;
         }
         match record.kind {
             Kind::Allocate => self.born(record.words[0], record.words[1], Birth::Block),
             Kind::Alloca => self.born(record.words[0], record.words[1], Birth::Frame),
             Kind::Free => self.freed(thread, record),
-            Kind::Join => self.joined(thread, record),
+            Kind::Fork | Kind::Join => self.of_threads(thread, record),
             Kind::Alias => self.alias(record),
             _ => {}
         }
@@ -186,62 +242,59 @@ impl Analysis {
     /// A read.
     #[inline]
     pub fn read(&mut self, thread: u32, address: u64, size: u64) {
-        self.access(thread, address, size, 0);
+        self.access(thread, address, size, Way::Read);
     }
 
     /// A write.
     #[inline]
     pub fn write(&mut self, thread: u32, address: u64, size: u64) {
-        self.access(thread, address, size, WRITTEN);
+        self.access(thread, address, size, Way::Write);
     }
 
     #[inline]
-    fn access(&mut self, thread: u32, address: u64, size: u64, written: u32) {
+    fn access(&mut self, thread: u32, address: u64, size: u64, way: Way) {
         let address = self.aliases.first(address);
+        let (now, order) = (self.order.now(thread), &mut self.order);
         let around = self.uses.entries(address, size + 1);
         if let [inside @ .., after] = around
             && inside.len() as u64 == size
         {
-            inside.iter_mut().for_each(|byte| byte.touch(thread, written));
-            after.0 |= EDGE;
-            around[0].0 |= EDGE;
+            inside.iter_mut().for_each(|byte| byte.touch(now, way, order));
+            after.written |= EDGE;
+            around[0].written |= EDGE;
             return;
         }
-        self.access_over_pages(thread, address, size, written);
+        self.access_over_pages(now, address, size, way);
     }
 
     #[cold]
-    fn access_over_pages(&mut self, thread: u32, address: u64, size: u64, written: u32) {
+    fn access_over_pages(&mut self, now: PartId, address: u64, size: u64, way: Way) {
         let mut done = 0;
         while done < size {
             let uses = self.uses.entries(address.wrapping_add(done), size - done);
-            uses.iter_mut().for_each(|byte| byte.touch(thread, written));
+            uses.iter_mut().for_each(|byte| byte.touch(now, way, &mut self.order));
             done += uses.len() as u64;
         }
-        self.uses.entry(address).0 |= EDGE;
-        self.uses.entry(address.wrapping_add(size)).0 |= EDGE;
+        self.uses.entry(address).written |= EDGE;
+        self.uses.entry(address.wrapping_add(size)).written |= EDGE;
     }
 
-    /// A thread joins another one. A try may find it running in another schedule.
-    pub fn joined(&mut self, thread: u32, record: &Record) {
-        let other = self.joins.threads.get(&record.words[0]).filter(|_| !record.is_tried());
-        if let Some(other) = other.copied().filter(|other| *other != thread) {
-            self.joins.by.entry(other).or_insert(thread);
+    /// A thread starts another one, or joins it. A try to join may find it running in another schedule.
+    pub fn of_threads(&mut self, thread: u32, record: &Record) {
+        let other = self.threads.get(&record.words[0]).filter(|_| !record.is_tried());
+        let Some(other) = other.copied().filter(|other| *other != thread) else { return };
+        match record.kind {
+            Kind::Fork => self.order.starts(thread, other),
+            _ => self.order.joins(thread, other),
         }
     }
 
-    /// A block is freed, or a piece of memory is mapped no more. What a thread touched there that may go on is shared.
+    /// A block is freed, or a piece of memory is mapped no more. What a thread touched there that may come later is shared.
     pub fn freed(&mut self, thread: u32, record: &Record) {
-        let joins = &self.joins;
-        let mut last = (Some(thread), false);
+        let (now, order) = (self.order.now(thread), &mut self.order);
         for Extent { start, end, .. } in self.regions.ending(record.words[0], record.words[1]) {
             self.uses.for_each_stretch(start, end, &mut |_, uses| {
-                for byte in uses.iter_mut().filter(|byte| byte.is_touched()) {
-                    if byte.only() != last.0 {
-                        last = (byte.only(), joins.goes_on(byte.only(), thread));
-                    }
-                    byte.0 |= if last.1 { SEVERAL | WRITTEN } else { 0 };
-                }
+                uses.iter_mut().filter(|byte| byte.may_come_after(now, order)).for_each(Use::is_used_on);
             });
         }
         self.regions.end(record.words[0], record.words[1]);
@@ -260,7 +313,8 @@ impl Analysis {
 
     /// Notes what is shared of a region, which ends.
     fn close(&mut self, extent: Extent) {
-        let mut pieces = Pieces { sharing: &mut self.sharing, region: extent.region, open: None };
+        let mut pieces =
+            Pieces { sharing: &mut self.sharing, region: extent.region, is_whole: self.is_whole, open: None };
         self.uses.for_each_stretch(extent.start, extent.end, &mut |first, uses| pieces.add(first, uses));
         pieces.cut();
     }
@@ -270,7 +324,7 @@ impl Analysis {
         for extent in self.regions.all() {
             self.close(extent);
         }
-        let mut pieces = Pieces { sharing: &mut self.sharing, region: OUTSIDE, open: None };
+        let mut pieces = Pieces { sharing: &mut self.sharing, region: OUTSIDE, is_whole: self.is_whole, open: None };
         self.uses.for_each_page(&mut |first, uses| pieces.add(first, uses));
         pieces.cut();
         self.sharing
@@ -281,7 +335,8 @@ impl Analysis {
 struct Pieces<'a> {
     sharing: &'a mut Sharing,
     region: RegionId,
-    open: Option<Piece>,
+    is_whole: bool,
+    open: Option<(Piece, Shared)>,
 }
 
 impl Pieces<'_> {
@@ -290,18 +345,23 @@ impl Pieces<'_> {
         for (address, byte) in (first..).zip(uses) {
             let used = std::mem::take(byte);
             self.sharing.touched += u64::from(used.is_touched());
-            if !used.is_shared() {
+            let Some(shared) = used.sharing() else {
                 self.cut();
                 continue;
-            }
+            };
+            let shared = if self.is_whole { shared } else { Shared::Open };
             self.sharing.shared += 1;
             match &mut self.open {
-                Some(piece) if used.0 & EDGE == 0 && piece.address + u64::from(piece.size) == address => {
+                Some((piece, same))
+                    if used.written & EDGE == 0
+                        && *same == shared
+                        && piece.address + u64::from(piece.size) == address =>
+                {
                     piece.size += 1
                 }
                 _ => {
                     self.cut();
-                    self.open = Some(Piece { address, size: 1 });
+                    self.open = Some((Piece { address, size: 1 }, shared));
                 }
             }
         }
@@ -325,6 +385,7 @@ pub(crate) struct Cell {
     pub region: RegionId,
     /// Where its region starts.
     pub base: u64,
+    pub shared: Shared,
 }
 
 /// The cells at a point of the run.
@@ -373,8 +434,8 @@ impl Cells {
     fn install(&mut self, region: RegionId, base: u64) {
         let Some(pieces) = self.sharing.pieces.remove(&region) else { return };
         let first = self.all.len() as u32;
-        for piece in pieces {
-            self.all.push(Cell { piece, region, base });
+        for (piece, shared) in pieces {
+            self.all.push(Cell { piece, region, base, shared });
             let id = self.all.len() as u32;
             (0..u64::from(piece.size)).for_each(|byte| *self.here.entry(piece.address + byte) = id);
         }
@@ -436,25 +497,59 @@ mod tests {
 
     fn pieces(analysis: Analysis, region: RegionId) -> Vec<(u64, u32)> {
         let sharing = analysis.finish();
-        sharing.pieces.get(&region).into_iter().flatten().map(|piece| (piece.address, piece.size)).collect()
+        sharing.pieces.get(&region).into_iter().flatten().map(|(piece, _)| (piece.address, piece.size)).collect()
     }
 
     #[test]
     fn memory_of_one_thread_or_never_written_is_not_shared() {
         let mut analysis = Analysis::default();
-        analysis.access(1, 0x1000, 8, WRITTEN);
-        analysis.access(1, 0x1000, 8, 0);
-        analysis.access(1, 0x2000, 4, 0);
-        analysis.access(2, 0x2000, 4, 0);
+        analysis.access(1, 0x1000, 8, Way::Write);
+        analysis.access(1, 0x1000, 8, Way::Read);
+        analysis.access(1, 0x2000, 4, Way::Read);
+        analysis.access(2, 0x2000, 4, Way::Read);
         assert_eq!(pieces(analysis, OUTSIDE), []);
+    }
+
+    /// How threads share a byte that these touch, in this order; `Err` is a start or join of the second thread by the first.
+    fn shared_after(steps: &[Result<(u32, Way), (u32, Kind, u64)>]) -> Option<Shared> {
+        let mut analysis = Analysis { is_whole: true, ..Analysis::default() };
+        analysis.threads = FxHashMap::from_iter([(1, 1), (2, 2), (3, 3)]);
+        for step in steps {
+            match *step {
+                Ok((thread, way)) => analysis.access(thread, 0x1000, 1, way),
+                Err((thread, kind, other)) => {
+                    analysis.record(thread, &Record { kind, place: 0, words: [other, 0, 0, 0], at: 0 });
+                }
+            }
+        }
+        analysis.finish().pieces.get(&OUTSIDE).and_then(|pieces| pieces.first()).map(|(_, shared)| *shared)
+    }
+
+    #[test]
+    fn memory_is_handed_on_where_starts_and_joins_order_all_that_conflicts() {
+        let (write, read) = (|thread| Ok((thread, Way::Write)), |thread| Ok((thread, Way::Read)));
+        let start = |thread, other| Err((thread, Kind::Fork, other));
+        let join = |thread, other| Err((thread, Kind::Join, other));
+        let handed_on = Some(Shared::HandedOn);
+        assert_eq!(shared_after(&[write(1), start(1, 2), read(2)]), handed_on);
+        assert_eq!(shared_after(&[start(1, 2), write(1), read(2)]), Some(Shared::Open), "both go on");
+        assert_eq!(shared_after(&[write(1), start(1, 2), read(2), write(1)]), Some(Shared::Open), "not joined");
+        assert_eq!(shared_after(&[write(1), start(1, 2), read(2), read(1)]), handed_on, "reads do not conflict");
+        assert_eq!(shared_after(&[start(1, 2), write(2), join(1, 2), write(1)]), handed_on);
+        let readers = [write(1), start(1, 2), start(1, 3), read(2), read(3), join(1, 2)];
+        assert_eq!(shared_after(&[&readers[..], &[join(1, 3), write(1)]].concat()), handed_on);
+        assert_eq!(shared_after(&[&readers[..], &[write(1)]].concat()), Some(Shared::Open), "one reader goes on");
+        let update = [write(1), start(1, 2), Ok((2, Way::Update))];
+        assert_eq!(shared_after(&update), Some(Shared::Open), "updates in one step are never left out");
+        assert_eq!(shared_after(&[write(1), start(1, 2), Ok((2, Way::Failed))]), Some(Shared::Open));
     }
 
     #[test]
     fn accesses_cut_shared_memory_into_cells() {
         let mut analysis = Analysis::default();
-        analysis.access(1, 0x1000, 8, WRITTEN);
-        analysis.access(2, 0x1004, 2, 0);
-        analysis.access(2, 0x1000, 4, 0);
+        analysis.access(1, 0x1000, 8, Way::Write);
+        analysis.access(2, 0x1004, 2, Way::Read);
+        analysis.access(2, 0x1000, 4, Way::Read);
         // the last two bytes are touched by one thread alone
         assert_eq!(pieces(analysis, OUTSIDE), [(0x1000, 4), (0x1004, 2)]);
     }
@@ -463,10 +558,10 @@ mod tests {
     fn memory_allocated_anew_is_other_memory() {
         let mut analysis = Analysis::default();
         analysis.born(0x1000, 16, Birth::Block);
-        analysis.access(1, 0x1000, 8, WRITTEN);
+        analysis.access(1, 0x1000, 8, Way::Write);
         analysis.born(0x1000, 16, Birth::Block);
-        analysis.access(2, 0x1000, 8, WRITTEN);
-        analysis.access(1, 0x1000, 4, 0);
+        analysis.access(2, 0x1000, 8, Way::Write);
+        analysis.access(1, 0x1000, 4, Way::Read);
         let second = 2;
         assert_eq!(pieces(analysis, second), [(0x1000, 4)]);
     }
@@ -474,10 +569,10 @@ mod tests {
     /// The cells of a block that thread 1 wrote and this thread frees, after joins of one thread by another, some of them tries.
     fn freed_by(thread: u32, joins: &[(u32, u64, bool)]) -> Vec<(u64, u32)> {
         let mut analysis = Analysis::default();
-        analysis.joins.threads = FxHashMap::from_iter([(1, 1), (2, 2), (3, 3)]);
+        analysis.threads = FxHashMap::from_iter([(1, 1), (2, 2), (3, 3)]);
         let record = |kind, words: [u64; 2]| Record { kind, place: 0, words: [words[0], words[1], 0, 0], at: 0 };
         analysis.born(0x1000, 16, Birth::Block);
-        analysis.access(1, 0x1000, 8, WRITTEN);
+        analysis.access(1, 0x1000, 8, Way::Write);
         for (by, other, tried) in joins {
             analysis.record(*by, &record(Kind::Join, [*other, if *tried { TRIED } else { 0 }]));
         }
@@ -501,9 +596,9 @@ mod tests {
     fn a_block_is_shared_also_before_and_after_a_part_of_it_is_allocated() {
         let mut analysis = Analysis::default();
         analysis.born(0x1000, 0x100, Birth::Block);
-        analysis.access(1, 0x1000, 8, WRITTEN);
+        analysis.access(1, 0x1000, 8, Way::Write);
         analysis.born(0x1080, 8, Birth::Frame);
-        analysis.access(2, 0x1000, 8, 0);
+        analysis.access(2, 0x1000, 8, Way::Read);
         assert_eq!(pieces(analysis, 1), [(0x1000, 8)]);
     }
 }

@@ -84,11 +84,11 @@ fn make(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
 
 /// Finds out which memory is shared.
 fn survey(program: &Program, logs: &[Log], start: Option<&window::Start>) -> Result<Sharing, WalkError> {
-    let Some(mirror) = mirror(logs) else { return Ok(shared::analyse(program, logs)) };
+    let Some(mirror) = mirror(logs) else { return Ok(shared::analyse(program, logs, start.is_none())) };
     let options = Options { atomic: Atomic::Marked, ..Options::default() };
     let mut world = World::new(program, &options, Sharing::default(), Names::none());
     world.mirror = Some(mirror);
-    world.survey = Some(Analysis::new(logs));
+    world.survey = Some(Analysis::new(logs, start.is_none()));
     let mut threads = declare_threads(&mut world, logs, start)?;
     take_turns(&mut world, &mut threads, logs)?; // ends where the walk after it ends
     Ok(world.survey.take().unwrap_or_default().finish())

@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::owners::Owners;
 use crate::program::{Position, Program};
 use crate::regions::{Birth, OUTSIDE, RegionId};
-use crate::shared::{Analysis, Cells, Sharing};
+use crate::shared::{Analysis, Cells, Shared, Sharing};
 use crate::statistics::{Mismatch, Statistics, Ways};
 use crate::transactions::Span;
 use crate::value::Word;
@@ -46,6 +46,8 @@ pub(crate) struct World<'a> {
     pub initial: Vec<Option<u64>>,
     /// Per cell what the last access found or left there, as bits and as a literal.
     contents: Vec<Option<(u64, TermId)>>,
+    /// Per cell that is handed on, what the trace does not say of it.
+    fixed: Vec<Fixed>,
     pub objects: Objects,
     /// What was sent to other programs: its number, and the thread that did.
     pub sent: Vec<(u64, usize)>,
@@ -84,6 +86,19 @@ pub(crate) struct World<'a> {
     in_region: FxHashMap<RegionId, Vec<SyncId>>,
 }
 
+/// A cell that is handed on from thread to thread, of which the trace has no event until something is written there that depends on what
+/// is shared.
+#[derive(Clone, Copy, Default)]
+enum Fixed {
+    /// It holds what it held before the first event.
+    #[default]
+    Untouched,
+    /// It holds this, which no event of the trace has written.
+    Holds(u64),
+    /// The last write is an event.
+    Told,
+}
+
 /// Where and when an event of the draft comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct Source {
@@ -108,6 +123,7 @@ impl<'a> World<'a> {
             meeting: Vec::new(),
             initial: Vec::new(),
             contents: Vec::new(),
+            fixed: Vec::new(),
             objects: Objects::default(),
             sent: Vec::new(),
             names,
@@ -189,6 +205,48 @@ impl<'a> World<'a> {
         let Source { thread, loc, at } = source;
         let at = (!self.begins_later).then_some(at);
         self.draft.push(Event { thread, op, loc, at, part, tried: false })
+    }
+
+    /// Whether starts and joins of threads order all that happens to a cell.
+    #[inline]
+    pub fn is_handed_on(&self, cell: u32) -> bool {
+        self.cells.all[cell as usize].shared == Shared::HandedOn
+    }
+
+    /// Whether a cell holds the same in every schedule, so that a read of it is no event.
+    #[inline]
+    pub fn is_fixed(&self, cell: u32) -> bool {
+        self.is_handed_on(cell) && !matches!(self.fixed.get(cell as usize), Some(Fixed::Told))
+    }
+
+    /// A constant is written to a cell: whether that is no event.
+    #[inline]
+    pub fn fix(&mut self, cell: u32, bits: u64) -> bool {
+        let is_handed_on = self.is_handed_on(cell);
+        if is_handed_on {
+            self.set_fixed(cell, Fixed::Holds(bits));
+        }
+        is_handed_on
+    }
+
+    /// From here on accesses of a cell are events: what it holds, if no event has written that.
+    #[inline]
+    pub fn loosen(&mut self, cell: u32) -> Option<u64> {
+        if !self.is_handed_on(cell) {
+            return None;
+        }
+        match self.set_fixed(cell, Fixed::Told) {
+            Fixed::Holds(bits) => Some(bits),
+            Fixed::Untouched | Fixed::Told => None,
+        }
+    }
+
+    fn set_fixed(&mut self, cell: u32, fixed: Fixed) -> Fixed {
+        let index = cell as usize;
+        if self.fixed.len() <= index {
+            self.fixed.resize(self.cells.all.len().max(index + 1), Fixed::Untouched);
+        }
+        std::mem::replace(&mut self.fixed[index], fixed)
     }
 
     /// A source position as the trace has it.

@@ -39,6 +39,11 @@ impl Pieces {
         Some((offset, size))
     }
 
+    /// Whether they are all of a step.
+    fn are_a_step(&self, steps: u32) -> bool {
+        steps == 1 && self.around == (0, 0)
+    }
+
     /// The cells, each with which part of the step it is where there are several: of `steps` events for each cell those of `step`.
     fn parts(&self, step: u32, steps: u32) -> impl Iterator<Item = (u32, u32, u32, Option<(u32, u32)>)> + use<> {
         let (before, after) = self.around;
@@ -156,6 +161,9 @@ impl Walk<'_, '_> {
             let bytes = self.read(access, name);
             return self.world.expressions.join(&bytes);
         };
+        if self.world.is_fixed(cell) {
+            return self.found_fixed(cell, address, found);
+        }
         let source = self.source(access.at);
         self.expect_content(source, cell, address, (size, found.bits));
         let dst = self.world.fresh_name(&mut self.thread.names, name);
@@ -188,12 +196,20 @@ impl Walk<'_, '_> {
         }
         let source = self.source(at);
         let mut bytes = found;
+        let are_fixed = pieces.are_a_step(steps)
+            && pieces.iter().filter_map(|(.., cell)| cell).all(|cell| self.world.is_fixed(cell));
         for (offset, size, cell) in pieces.iter() {
             let (address, part) = (address.wrapping_add(u64::from(offset)), found.part(offset, size));
             match cell {
+                Some(cell) if are_fixed => {
+                    self.found_fixed(cell, address, Word::constant(size * 8, part.bits));
+                }
                 Some(cell) => self.expect_content(source, cell, address, (size, part.bits)),
                 None => bytes.put(offset, &self.read_own(address, part)),
             }
+        }
+        if are_fixed {
+            return bytes;
         }
         for (offset, size, cell, part) in pieces.parts(0, steps) {
             let content = found.part(offset, size);
@@ -206,6 +222,18 @@ impl Walk<'_, '_> {
             bytes.put(offset, &self.named(term, content));
         }
         bytes
+    }
+
+    /// A read of a cell whose content no schedule changes: no event.
+    fn found_fixed(&mut self, cell: u32, address: u64, found: Word) -> Word {
+        match self.world.memory.replace(address, found.width() / 8, found.bits) {
+            None => self.world.starts_as(cell, found.bits),
+            Some(known) if known != found.bits => _ = self.world.fix(cell, found.bits), // by code that was not recorded
+            Some(_) => {}
+        }
+        self.see_types(cell);
+        self.count_own(false);
+        found
     }
 
     fn named(&mut self, term: TermId, bytes: Bytes) -> Bytes {
@@ -283,6 +311,10 @@ impl Walk<'_, '_> {
         if self.world.begins_later {
             self.world.initials.found(cell, bits);
         }
+        if let Some(fixed) = self.world.loosen(cell) {
+            let op = self.written(cell, None, fixed, true);
+            self.world.push_unlogged(source, op);
+        }
         match self.world.memory.replace(address, size, bits) {
             None => self.world.starts_as(cell, bits),
             Some(known) if known != bits => {
@@ -344,8 +376,13 @@ impl Walk<'_, '_> {
         };
         let source = self.source(access.at);
         self.world.memory.replace(address, size, word.bits);
-        self.world.starts_unseen(cell);
         let word = self.world.expressions.whole(word);
+        if word.term.is_none() && self.world.fix(cell, word.bits) {
+            self.see_types(cell);
+            return self.count_own(false);
+        }
+        self.world.loosen(cell);
+        self.world.starts_unseen(cell);
         let op = self.written(cell, word.term, word.bits, false);
         self.world.push(source, op);
         self.count_access(cell);
@@ -397,6 +434,15 @@ impl Walk<'_, '_> {
             let kept = if cell.is_some() { Bytes::constant(size, part.bits) } else { part };
             self.world.memory.store(address, &kept);
         }
+        let cells = || pieces.iter().filter_map(|(offset, size, cell)| Some((cell?, bytes.part(offset, size))));
+        if pieces.are_a_step(steps) && cells().all(|(cell, part)| !part.symbolic && self.world.is_handed_on(cell)) {
+            for (cell, part) in cells() {
+                self.world.fix(cell, part.bits);
+                self.see_types(cell);
+            }
+            return self.count_own(false);
+        }
+        cells().for_each(|(cell, _)| _ = self.world.loosen(cell));
         for (offset, size, cell, part) in pieces.parts(step, steps) {
             self.world.starts_unseen(cell);
             let bytes = bytes.part(offset, size);

@@ -6,6 +6,7 @@ use crate::log::Record;
 use crate::names::Origin;
 use crate::objects::Class;
 use crate::regions::Birth;
+use crate::shared::Shared;
 use crate::signals::signal_name;
 use crate::transactions::Title;
 use crate::value::{Value, Word};
@@ -28,7 +29,8 @@ impl Walk<'_, '_> {
         if record.kind == Kind::Refused {
             return Ok(()); // it did nothing
         }
-        if self.world.survey.is_some() && !matches!(record.kind, Kind::Allocate | Kind::Free | Kind::Join) {
+        if self.world.survey.is_some() && !matches!(record.kind, Kind::Allocate | Kind::Free | Kind::Fork | Kind::Join)
+        {
             return Ok(());
         }
         self.operation(u64::from(is_of_threads(record.kind)));
@@ -356,7 +358,7 @@ impl Walk<'_, '_> {
 
     fn thread_event(&mut self, record: Record) -> Step<()> {
         if let Some(survey) = &mut self.world.survey {
-            survey.joined(self.thread.index as u32 + 1, &record);
+            survey.of_threads(self.thread.index as u32 + 1, &record);
             return Ok(());
         }
         let number = record.words[0];
@@ -398,7 +400,8 @@ impl Walk<'_, '_> {
         }
         let syncs = self.world.objects_of_block(&record);
         let cells = self.world.cells.freed(record.words[0], record.words[1]);
-        let vars: Box<[VarId]> = cells.into_iter().map(VarId).collect();
+        let of_others = |cell: &u32| self.world.cells.all[*cell as usize].shared == Shared::Open;
+        let vars: Box<[VarId]> = cells.into_iter().filter(of_others).map(VarId).collect();
         if !vars.is_empty() || !syncs.is_empty() {
             self.event(record, Op::Free { vars, syncs });
         }
