@@ -9,8 +9,8 @@ use super::specification::Specification;
 use foretrace::options::strongest_model;
 use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness, act, as_what};
 use foretrace_checker::{
-    CheckError, Checker, Interruption, PerformedOperations, PerformedStep, Run, Step, UseAfterFree, ViolationPath,
-    run_schedule,
+    CheckError, Checker, Interruption, OtherWay, PerformedOperations, PerformedStep, Run, Step, UseAfterFree,
+    ViolationPath, run_schedule,
 };
 use foretrace_linearizability::{Verdict, read_order};
 use foretrace_trace::{Block, EventId, Feasibility, Independence, Model, Observed, Question, Trace};
@@ -140,7 +140,7 @@ fn check_claim(
     let transactions = witness.atomic.transactions(trace);
     let question = match witness.kind {
         SavedKind::Triple => question,
-        SavedKind::Block | SavedKind::History | SavedKind::UseAfterFree => {
+        SavedKind::Block | SavedKind::History | SavedKind::UseAfterFree | SavedKind::OtherWay => {
             Question { independence: Independence::Conflict, ..question }
         }
     };
@@ -158,6 +158,11 @@ fn check_claim(
             checker.check(UseAfterFree { free: triple.remote, access: triple.second }, schedule).map(drop),
             "memory is used in it after it was freed".to_string(),
         ),
+        SavedKind::OtherWay => {
+            let Some(branch) = witness.branch else { return Ok(Err("the witness names no branch".to_string())) };
+            let shown = format!("then branch {branch} goes the other way");
+            (checker.check(OtherWay { branch }, schedule).map(drop), shown)
+        }
         SavedKind::History => return check_history(&checker, trace, witness, schedule),
         SavedKind::Triple if ends_at_remote => (
             checker.check(Interruption(triple), schedule).map(drop),

@@ -198,6 +198,7 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
         SavedKind::Block => Some("a block"),
         SavedKind::History => Some("a history"),
         SavedKind::UseAfterFree => Some("a use after free"),
+        SavedKind::OtherWay => Some("a branch that goes the other way"),
     };
     if let Some(what) = of_what.filter(|_| args.edited || args.gdb) {
         bail!("{}: --edited and --gdb need a witness of a triple, found one of {what}", name());

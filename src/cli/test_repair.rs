@@ -13,7 +13,9 @@ use foretrace::report::{
     NeededRuns, PredictedRepair, ProposedPatch, ProposedPatchJson, RepairRuns, RepairTarget, Subject, predicted_json,
     wrapped, write_needed, write_predicted_one,
 };
-use foretrace::testing::{Asked, Attempt, Find, Kind, Report, Settings, TestError, Trials, read_witness};
+use foretrace::testing::{
+    Asked, Attempt, Cycle, CycleKind, Find, Kind, Report, Settings, TestError, Trials, read_witness,
+};
 use foretrace_repair::{Limits, PatchLock, Repair, repairs};
 use foretrace_trace::{Atomic, EventId, Trace};
 use serde_json::{Value, json};
@@ -51,6 +53,11 @@ impl FoundRepair {
     }
 }
 
+/// Whether it violates a whole block.
+fn is_block(attempt: &Attempt) -> bool {
+    attempt.cycle.as_ref().is_some_and(|cycle| cycle.kind == CycleKind::Block)
+}
+
 /// A trace, where it lies, and what is atomic in it, where that was chosen.
 type Traced<'a> = (&'a Path, &'a Trace, Option<Atomic>);
 
@@ -60,6 +67,7 @@ pub struct Repairer<'a> {
     report: &'a Report,
     atomic: &'a AtomicArgs,
     trials: Trials<'a>,
+    work: &'a Path,
     for_patch: bool,
 }
 
@@ -72,7 +80,7 @@ impl<'a> Repairer<'a> {
         (atomic, for_patch): (&'a AtomicArgs, bool),
         work: &'a Path,
     ) -> Repairer<'a> {
-        Repairer { settings, report, atomic, trials: Trials::new(settings, &report.baseline, work), for_patch }
+        Repairer { settings, report, atomic, trials: Trials::new(settings, &report.baseline, work), work, for_patch }
     }
 
     /// The repair of each failure, in their order, each within its share of the time that is left.
@@ -89,9 +97,11 @@ impl<'a> Repairer<'a> {
     /// The repair of the best way to a failure; of another way, where that one does not help the program, or needs a new lock and the other
     /// one does not.
     fn repair(&self, find: &Find, share: Duration) -> anyhow::Result<FoundRepair> {
-        let Some(best) = find.attempts.first() else { return self.needed(find, share) };
-        if best.cycle.is_some() {
-            return self.of_block(best, share);
+        let Some(best) = find.attempts.first() else { return self.needed(&find.schedule, share) };
+        match &best.cycle {
+            Some(Cycle { kind: CycleKind::OtherWay, .. }) => return self.of_replay(find, best, share),
+            Some(_) => return self.of_block(best, share),
+            None => {}
         }
         let mut ways: Vec<&Attempt> = Vec::new();
         for attempt in find.attempts.iter().filter(|attempt| attempt.cycle.is_none()) {
@@ -112,7 +122,7 @@ impl<'a> Repairer<'a> {
             }
         }
         // Of a block that is violated in one turn, all turns as one are more than it takes.
-        let block = find.attempts.iter().find(|attempt| attempt.cycle.is_some());
+        let block = find.attempts.iter().find(|attempt| is_block(attempt));
         if let (None, Some(block)) = (&by_new_lock, block) {
             let found = self.of_block(block, left())?;
             let runs = &found.json["runs"];
@@ -150,12 +160,21 @@ impl<'a> Repairer<'a> {
         self.shown_sections((Path::new(&asked.file), &asked.trace, atomic), &repair, runs, json)
     }
 
+    /// The repair of a failure whose schedule holds no violation: the program runs along it, and that run is one that failed.
+    fn of_replay(&self, find: &Find, way: &Attempt, share: Duration) -> anyhow::Result<FoundRepair> {
+        let plan = Plan::of_witness(&read_witness(&find.schedule)?, Some(&way.recording))?;
+        match self.trials.run_into(&plan, &self.work.join("failing"))? {
+            Some((trial, recording)) if !trial.passed => self.needed(&recording, share),
+            _ => Ok(FoundRepair::none("the program passed when it ran along the schedule once more")),
+        }
+    }
+
     /// The repair of a recorded run that failed by itself: of those that its own trace needs the first that helps the program.
-    fn needed(&self, find: &Find, share: Duration) -> anyhow::Result<FoundRepair> {
+    fn needed(&self, recording: &Path, share: Duration) -> anyhow::Result<FoundRepair> {
         let start = Instant::now();
         let go_on = || !self.settings.stop.load(Ordering::Relaxed) && start.elapsed() < share;
-        self.atomic.first_trace_unsaid(&find.schedule)?;
-        let Some(asked) = self.atomic.read_within(&find.schedule, &go_on)? else {
+        self.atomic.first_trace_unsaid(recording)?;
+        let Some(asked) = self.atomic.read_within(recording, &go_on)? else {
             return Ok(FoundRepair::none("a limit was reached"));
         };
         let chosen = (!self.atomic.is_auto()).then_some(asked.atomic);
@@ -167,7 +186,7 @@ impl<'a> Repairer<'a> {
             Ok(ran.map(|(trial, recording)| (recording, trial.passed)))
         };
         let tries = Tries {
-            enforced: Enforced { recording: &find.schedule, run: &run },
+            enforced: Enforced { recording, run: &run },
             run_into: &run_into,
             times: self.settings.replays,
             atomic: self.atomic,
@@ -179,7 +198,7 @@ impl<'a> Repairer<'a> {
             let endings = tries.tried(failed, ranked)?.map(|tried| tried.endings);
             let runs = endings.map(|Endings { failed, passed, left, .. }| NeededRuns { failed, passed, left });
             let json = json!({ "sections": ranked.repair, "observed": true, "runs": runs });
-            let traced: Traced<'_> = (&find.schedule, &asked.trace, found.chosen);
+            let traced: Traced<'_> = (recording, &asked.trace, found.chosen);
             let shown = self.shown_sections(traced, &ranked.repair, runs, json)?;
             if runs.is_some_and(|runs| runs.failed == 0 && runs.passed > 0) {
                 return Ok(shown);

@@ -9,6 +9,7 @@ pub mod filters;
 mod kept_session;
 mod open_tries;
 pub mod options;
+pub mod other_ways;
 mod pool;
 pub mod predict;
 pub mod remaining;

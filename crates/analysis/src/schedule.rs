@@ -11,7 +11,7 @@
 mod tests;
 
 pub use foretrace_checker::context_switches;
-use foretrace_checker::{CheckError, Checker, Interruption, UseAfterFree, Witness};
+use foretrace_checker::{CheckError, Checker, Interruption, OtherWay, UseAfterFree, Witness};
 use foretrace_encodings::TraceView;
 use foretrace_serializability::{Mode, Object, uses};
 use foretrace_trace::{EventId, Feasibility, Op, Question, Trace, Transaction, Triple};
@@ -79,6 +79,21 @@ pub fn simplify_use(
     schedule: &[EventId],
 ) -> Option<Witness<UseAfterFree>> {
     let ends = Triple { first: claim.free, remote: claim.free, second: claim.access };
+    let shorter = needed(trace, ends, schedule);
+    let merged = merge(trace, ends, &shorter);
+    [&merged[..], &shorter, schedule].into_iter().find_map(|proposal| checker.check(claim, proposal).ok())
+}
+
+/// The checked schedule after which a branch goes the other way, with fewer events and context switches as far as the checker accepts that;
+/// `None` where it does not accept the schedule itself.
+pub fn simplify_other_way(
+    checker: &Checker<'_>,
+    trace: &Trace,
+    claim: OtherWay,
+    schedule: &[EventId],
+) -> Option<Witness<OtherWay>> {
+    let last = claim.last(trace)?;
+    let ends = Triple { first: last, remote: last, second: last };
     let shorter = needed(trace, ends, schedule);
     let merged = merge(trace, ends, &shorter);
     [&merged[..], &shorter, schedule].into_iter().find_map(|proposal| checker.check(claim, proposal).ok())

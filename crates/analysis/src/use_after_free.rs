@@ -11,7 +11,7 @@ use crate::options::{Options, Strategy};
 use crate::schedule::simplify_use;
 use crate::schedule_from_assignment::schedule_from_assignment;
 use crate::verdict::RestsOn;
-use crate::workers::{AfterAnswer, SolverWorker};
+use crate::workers::{PrefixAnswer, SolverWorker};
 use foretrace_checker::{UseAfterFree, Witness};
 use foretrace_encodings::TraceView;
 use foretrace_index::{MustHappenBefore, TraceIndex};
@@ -179,9 +179,9 @@ fn decide(
     let mut decided = Decided::Impossible;
     for pair in pairs {
         match worker.after(pair.free, pair.access) {
-            AfterAnswer::None => {}
-            AfterAnswer::Unknown => decided = Decided::Unknown,
-            AfterAnswer::Order(order) => {
+            PrefixAnswer::None => {}
+            PrefixAnswer::Unknown => decided = Decided::Unknown,
+            PrefixAnswer::Order(order) => {
                 let schedule = schedule_from_assignment(context.view, &order, pair.access, Feasibility::Prefix);
                 return Ok(Decided::Found(Box::new(found(context, *pair, &schedule)?)));
             }

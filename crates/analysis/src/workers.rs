@@ -134,11 +134,11 @@ pub(crate) enum RemoteAnswer {
     Unknown,
 }
 
-/// What there is to say of an event that is to come after another one.
-pub(crate) enum AfterAnswer {
-    /// The steps of a prefix that ends with it, in order.
+/// What there is to say of a prefix that is to end in a certain way.
+pub(crate) enum PrefixAnswer {
+    /// Its steps in order.
     Order(Vec<EventId>),
-    /// It does not, in any prefix.
+    /// There is none.
     None,
     /// It could not be told.
     Unknown,
@@ -176,15 +176,28 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
     }
 
     /// Whether the later event can come after the earlier one, at the end of a prefix.
-    pub(crate) fn after(&mut self, earlier: EventId, later: EventId) -> AfterAnswer {
+    pub(crate) fn after(&mut self, earlier: EventId, later: EventId) -> PrefixAnswer {
         let limits = self.limits(self.context.options.timeout);
         if limits.reached().is_some() {
-            return AfterAnswer::Unknown;
+            return PrefixAnswer::Unknown;
         }
-        match self.in_session(1, |session| session.decide_after(earlier, later, limits)) {
-            Answer::Feasible(assignment) => AfterAnswer::Order(without_marks(self.context.view, assignment.order)),
-            Answer::Infeasible { .. } => AfterAnswer::None,
-            Answer::Unknown(_) => AfterAnswer::Unknown,
+        self.prefix(|session| session.decide_after(earlier, later, limits))
+    }
+
+    /// Whether a branch can go the other way after some prefix.
+    pub(crate) fn other_way(&mut self, branch: EventId) -> PrefixAnswer {
+        let limits = self.limits(self.context.options.timeout);
+        if limits.reached().is_some() {
+            return PrefixAnswer::Unknown;
+        }
+        self.prefix(|session| session.decide_other_way(branch, limits))
+    }
+
+    fn prefix(&mut self, decide: impl FnOnce(&mut Session<'_>) -> Answer) -> PrefixAnswer {
+        match self.in_session(1, decide) {
+            Answer::Feasible(assignment) => PrefixAnswer::Order(without_marks(self.context.view, assignment.order)),
+            Answer::Infeasible { .. } => PrefixAnswer::None,
+            Answer::Unknown(_) => PrefixAnswer::Unknown,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::property::{Asked, Property};
 use crate::run::{Run, run};
 use crate::unseen::UnseenOrders;
 use foretrace_trace::{
-    Effect, EventId, Independence, Observed, Pattern, Question, Semantics, Trace, Transaction, Triple, Value,
+    Blocked, Effect, EventId, Independence, Observed, Pattern, Question, Semantics, Trace, Transaction, Triple, Value,
 };
 use std::sync::Arc;
 
@@ -92,7 +92,12 @@ impl<'t> Checker<'t> {
                 values[place] = access(&self.semantics, event, effect);
             }
         };
-        let run = run(&self.semantics, &self.unseen, schedule, see)?;
+        let (run, end) = run(&self.semantics, &self.unseen, schedule, see)?;
+        if let Some(event) = claim.left_false()
+            && !matches!(self.semantics.enabled(&end, event), Err(Blocked::False { .. }))
+        {
+            return Err(CheckError::NotFalse(event));
+        }
         let shown = claim.shown_by(&self.asked, &values)?;
         Ok(Witness { claim, shown, run: run.into() })
     }

@@ -88,6 +88,12 @@ pub enum CheckError {
         /// What uses it earlier.
         other: EventId,
     },
+    /// It is no branch, or its thread does nothing before it.
+    #[error("event {0} is no branch that another way can be taken at")]
+    NoBranch(EventId),
+    /// The branch goes the recorded way, or it cannot be told which way it goes.
+    #[error("the condition of event {0} is not false after the schedule")]
+    NotFalse(EventId),
     /// Results of operations are about values that the model does not have.
     #[error("results of operations need a model that knows them (ctp, mcm or avp), found {0}")]
     NoResults(Model),

@@ -39,7 +39,7 @@ pub use checker::{Checker, Witness, check};
 pub use dependence::{Access, guarded_dependent};
 pub use error::CheckError;
 pub use property::{
-    Interruption, Link, PathKind, PerformedOperations, PerformedStep, Property, ShownTriple, UseAfterFree,
+    Interruption, Link, OtherWay, PathKind, PerformedOperations, PerformedStep, Property, ShownTriple, UseAfterFree,
     ViolationPath,
 };
 pub use run::{Run, Step, context_switches, run_schedule};

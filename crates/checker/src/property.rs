@@ -3,11 +3,13 @@
 //! A property is what a caller claims of a schedule: the checker runs the schedule, and the property says whether that shows it. Each is
 //! part of the trusted base, so the trait is closed: its methods name a type that only this crate has.
 
+mod other_way;
 mod performed;
 mod triple;
 mod use_after_free;
 mod violation_path;
 
+pub use other_way::OtherWay;
 pub use performed::{PerformedOperations, PerformedStep};
 pub use triple::{Interruption, ShownTriple};
 pub use use_after_free::UseAfterFree;
@@ -34,6 +36,12 @@ pub trait Property {
     /// What the schedule, which is a prefix, shows with the values of the watched accesses, as far as they are known.
     #[doc(hidden)]
     fn shown_by(&self, asked: &Asked<'_>, values: &[Option<Access<Value>>]) -> Result<Self::Shown, CheckError>;
+
+    /// The event that comes next in its thread after the schedule, and whose condition must not hold there.
+    #[doc(hidden)]
+    fn left_false(&self) -> Option<EventId> {
+        None
+    }
 }
 
 /// What is asked of a trace.

@@ -2,7 +2,7 @@
 
 use crate::error::CheckError;
 use crate::unseen::{Unseen, UnseenOrders};
-use foretrace_trace::{BadStep, Effect, EventId, Model, Observed, Op, Semantics, SyncId, TermId, Trace, Value};
+use foretrace_trace::{BadStep, Effect, EventId, Model, Observed, Op, Semantics, State, SyncId, TermId, Trace, Value};
 use std::sync::Arc;
 
 /// One event of a schedule that was run.
@@ -74,15 +74,17 @@ pub fn context_switches(trace: &Trace, schedule: &[EventId]) -> u32 {
 
 /// Runs a schedule without a candidate in mind: is it a prefix in this model, and what do its events read and write?
 pub fn run_schedule(trace: &Trace, observed: &Observed, model: Model, schedule: &[EventId]) -> Result<Run, CheckError> {
-    Ok(run(&Semantics::new(trace, observed, model)?, &UnseenOrders::in_trace(trace), schedule, |_, _| {})?)
+    let semantics = Semantics::new(trace, observed, model)?;
+    Ok(run(&semantics, &UnseenOrders::in_trace(trace), schedule, |_, _| {})?.0)
 }
 
+/// The same, and the state at the end.
 pub(crate) fn run(
     semantics: &Semantics<'_>,
     unseen: &UnseenOrders,
     schedule: &[EventId],
     mut see: impl FnMut(EventId, &Effect),
-) -> Result<Run, BadStep> {
+) -> Result<(Run, State), BadStep> {
     let trace = semantics.trace();
     let mut freed = (vec![false; trace.vars.len()], vec![false; trace.syncs.len()]);
     let mut run = Run { schedule: schedule.into(), unseen: unseen.first_left_out(trace, schedule), ..Run::default() };
@@ -101,7 +103,7 @@ pub(crate) fn run(
         run.other.extend(other(semantics, event, effect));
     })?;
     run.complete = semantics.is_complete(&end);
-    Ok(run)
+    Ok((run, end))
 }
 
 /// The step where its values are not those that the trace says.

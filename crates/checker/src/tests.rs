@@ -3,6 +3,7 @@
 mod checking;
 mod interruptions;
 mod litmus;
+mod other_way;
 mod paths;
 mod performed;
 mod properties;

@@ -85,8 +85,12 @@ impl Plan {
         let steps = steps_of(&schedule);
         let asked = match (witness.kind, places) {
             (SavedKind::Triple, [Some(first), Some(remote), Some(second)]) => Some([first, remote, second]),
-            // The violation of a block, a history, or a use after free is the whole schedule: following it to the end is what is asked for.
-            (SavedKind::Block | SavedKind::History | SavedKind::UseAfterFree, _) if !steps.is_empty() => None,
+            // All others are shown by the whole schedule: following it to the end is what is asked for.
+            (SavedKind::Block | SavedKind::History | SavedKind::UseAfterFree | SavedKind::OtherWay, _)
+                if !steps.is_empty() =>
+            {
+                None
+            }
             _ => return Err(ReplayError::NoPositions),
         };
         let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));

@@ -17,6 +17,7 @@ mod names;
 mod needed;
 mod not_repaired;
 mod off_path;
+mod other_way;
 mod predicted;
 mod repair;
 mod repair_program;
@@ -47,6 +48,7 @@ pub use json::JsonReport;
 pub use names::{Names, SourceLine, below_crates, thread_called, thread_name, wrapped};
 pub use needed::{NeededRuns, write_needed};
 pub use not_repaired::NotRepaired;
+pub use other_way::write_other_way;
 pub use predicted::{
     EnforcedBy, LockChoice, PredictedRepair, Proof, ProposedPatch, ProposedPatchJson, RepairRuns, RepairTarget,
     RepairTargets, predicted_json, write_predicted, write_predicted_one,

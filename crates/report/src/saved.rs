@@ -50,6 +50,8 @@ pub struct SavedWitness {
     /// The violation path of a block, where that is what is shown.
     #[serde(default)]
     pub path: Vec<SavedStep>,
+    /// The branch that goes another way, where that is what is shown.
+    pub branch: Option<EventId>,
     /// The calls and returns of a history, where that is what is shown.
     #[serde(default)]
     pub performed: Vec<SavedPerformed>,
@@ -72,6 +74,9 @@ pub enum SavedKind {
     /// Memory that is used after it was freed: `remote` frees it, `second` is the use, and `first` is the last access of the using thread
     /// before `remote`. Where there is none, `first` is `remote`.
     UseAfterFree,
+    /// A branch that goes another way than in the recorded run, right after the schedule: `second` is a read that decides it, and `remote` the
+    /// write of another thread that it reads from. Where there is none, `remote` is `second`.
+    OtherWay,
     /// A history that is not linearizable; `first` and `remote` are calls of two threads, `second` is the last return.
     History,
 }

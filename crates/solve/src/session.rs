@@ -124,6 +124,8 @@ enum Wanted<'q> {
     Broken(&'q [(EventId, EventId)]),
     /// A prefix that ends with the later event and holds the earlier one.
     After(EventId, EventId),
+    /// A prefix after which this branch goes the other way.
+    OtherWay(EventId),
     /// A violation path, and its end where that is part of a step of several events.
     Paths(&'q Paths, Option<EventId>),
 }
@@ -142,6 +144,7 @@ impl Wanted<'_> {
             Wanted::Any(first, remotes, second) => encoder.query_any_while(first, remotes, second, go_on),
             Wanted::Broken(orders) => encoder.query_orders_while(orders, go_on),
             Wanted::After(earlier, later) => encoder.query_after_while(earlier, later, go_on),
+            Wanted::OtherWay(branch) => encoder.query_other_way_while(branch, go_on),
             Wanted::Paths(paths, last) => encoder.query_paths_while(paths, last, go_on),
         }
     }
@@ -249,6 +252,12 @@ impl<'a> Session<'a> {
     /// Decides whether some prefix ends with the later event and holds the earlier one.
     pub fn decide_after(&mut self, earlier: EventId, later: EventId, limits: Limits<'_>) -> Answer {
         self.decide_wanted(Wanted::After(earlier, later), limits)
+    }
+
+    /// Decides whether after some prefix this branch is next in its thread, and its condition does not hold. An event that others can notice
+    /// must come before it in its thread.
+    pub fn decide_other_way(&mut self, branch: EventId, limits: Limits<'_>) -> Answer {
+        self.decide_wanted(Wanted::OtherWay(branch), limits)
     }
 
     /// Decides whether some prefix holds one of these violation paths; `last` is the path's end where that is part of a step of

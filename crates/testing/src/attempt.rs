@@ -15,6 +15,8 @@ pub enum Kind {
     Proved,
     /// A whole block is violated, as a checker has found, in a way that no triple shows.
     Block,
+    /// A branch can go the other way, as a checker has found: what follows there is in no trace.
+    OtherWay,
     /// It can happen up to the remote access; what follows is open.
     AfterRemote,
     /// Locks and other synchronisation allow it; the values of the recorded run do not.
@@ -29,11 +31,12 @@ pub enum Kind {
 
 impl Kind {
     /// All, in the order of how much is known.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Observed,
         Kind::UseAfterFree,
         Kind::Proved,
         Kind::Block,
+        Kind::OtherWay,
         Kind::AfterRemote,
         Kind::BeforeRemote,
         Kind::SameCode,
@@ -48,6 +51,7 @@ impl Kind {
             Kind::UseAfterFree => "use-after-free",
             Kind::Proved => "proved",
             Kind::Block => "block",
+            Kind::OtherWay => "other-way",
             Kind::AfterRemote => "after-remote",
             Kind::BeforeRemote => "before-remote",
             Kind::SameCode => "same-code",
@@ -72,7 +76,8 @@ pub struct Access {
     pub is_of_library: bool,
 }
 
-/// A path of conflicts and program order that leaves a block and comes back; or a thread that uses memory, with the `free` in between.
+/// A path of conflicts and program order that leaves a block and comes back; or a thread that uses memory, with the `free` in between; or what
+/// makes a branch go another way.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Cycle {
     /// Its accesses, and what each does.
@@ -81,9 +86,21 @@ pub struct Cycle {
     pub thread: String,
     /// The first other thread on the path.
     pub other: String,
-    /// Whether it is a use after free.
+    /// What it shows.
     #[serde(default)]
-    pub is_use_after_free: bool,
+    pub kind: CycleKind,
+}
+
+/// What a [`Cycle`] shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum CycleKind {
+    /// A block is not atomic.
+    #[default]
+    Block,
+    /// Memory is used after it was freed.
+    UseAfterFree,
+    /// A branch goes the other way: what its last read takes, and from whom.
+    OtherWay,
 }
 
 /// A schedule to try.
@@ -98,7 +115,8 @@ pub struct Attempt {
     /// What the three accesses do.
     pub pattern: Pattern,
     /// First, remote and second; of a block the path's ends, and what comes right after it leaves the block; of a use after free the last
-    /// access of the using thread before it, the `free`, and the use.
+    /// access of the using thread before it, the `free`, and the use; of another way the branch, the
+    /// write that decides it, and the read.
     pub accesses: [Access; 3],
     /// The violation path of a block, or a use after free, where that is what the schedule shows.
     pub cycle: Option<Cycle>,
@@ -123,7 +141,7 @@ impl Attempt {
 
     /// Whether it is to show a use after free.
     pub fn is_use_after_free(&self) -> bool {
-        self.cycle.as_ref().is_some_and(|cycle| cycle.is_use_after_free)
+        self.cycle.as_ref().is_some_and(|cycle| cycle.kind == CycleKind::UseAfterFree)
     }
 
     /// How many of the three accesses are in code of libraries.

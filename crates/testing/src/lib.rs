@@ -28,7 +28,7 @@ mod trial;
 mod unfinished;
 mod workplace;
 
-pub use attempt::{Attempt, Kind};
+pub use attempt::{Attempt, Cycle, CycleKind, Kind};
 pub use baseline::Baseline;
 pub use campaign::{Campaign, Progress};
 pub use exploring::{Bounds, Explored, Failing, Interleaving, Kept, explore_program, reverse_program};

@@ -253,6 +253,7 @@ fn likelihood(kind: Kind) -> f64 {
         Kind::Observed | Kind::UseAfterFree => 0.5,
         Kind::Proved | Kind::Block | Kind::AfterRemote => 0.0,
         Kind::BeforeRemote => -0.02,
+        Kind::OtherWay => -0.05,
         Kind::Undecided => -0.1,
         Kind::CutPoint => -0.15,
         Kind::SameCode => -1.0,

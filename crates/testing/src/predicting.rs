@@ -1,6 +1,7 @@
 //! From a recording to attempts: its trace is made, the solver decides the candidates, and each class gives one schedule.
 
 mod blocks;
+mod other_ways;
 mod places;
 mod same_code;
 mod uses;
@@ -113,6 +114,9 @@ impl Analysis {
     }
 }
 
+/// How long branches of a recording are asked about in any case; if all other analysis has taken longer, as long as that.
+const LEAST_FOR_OTHER_WAYS: Duration = Duration::from_secs(1);
+
 fn attempts_of(
     recording: &Path,
     seed: u64,
@@ -133,6 +137,7 @@ fn attempts_of(
     trace.make_printable();
     let size = size_of(&trace);
     let text = |place: &str| Some(sources.as_ref()?.line(place)?.trim().to_string());
+    let checks = walked.statistics.checks;
     let branches = walked.statistics.branches.iter();
     let branches: Branches = branches.map(|(place, ways)| (place.clone(), (*ways, text(place)))).collect();
     let mut unseen = unseen(&trace);
@@ -172,6 +177,11 @@ fn attempts_of(
     if settings.predict != Predict::CutPoints {
         predicted.attempts.extend(writer.uses(&observed, begun + limit, &settings.stop)?);
         predicted.attempts.extend(writer.blocks(&observed, begun + limit, &settings.stop)?);
+    }
+    if settings.predict != Predict::CutPoints && !failed {
+        let deadline = (Instant::now() + LEAST_FOR_OTHER_WAYS.max(begun.elapsed())).min(begun + limit);
+        let found = writer.other_ways((&checks, &predicted.branches), &observed, deadline, &settings.stop)?;
+        predicted.attempts.extend(found);
     }
     if !failed {
         predicted.attempts.extend(writer.same_code()?);

@@ -1,6 +1,6 @@
 //! Tells in a few lines what happened in a failed run: where a thread was interrupted, the values of the accesses, and what was lost.
 
-use super::attempt::{Access, Attempt, Cycle};
+use super::attempt::{Access, Attempt, Cycle, CycleKind};
 use super::predicting::below_project;
 use foretrace_harness::{Event, Sources, Stretch};
 use foretrace_report::{cut, short_name};
@@ -20,6 +20,11 @@ pub fn title(attempt: &Attempt) -> String {
     if attempt.is_use_after_free() {
         let by = if remote.is_empty() { String::new() } else { format!(" by `{}`", short_name(remote)) };
         return format!("{} is used after its memory was freed{by}", cut(&attempt.variable, 60));
+    }
+    if attempt.cycle.as_ref().is_some_and(|cycle| cycle.kind == CycleKind::OtherWay) {
+        let branch = &attempt.accesses[0];
+        let what = branch.text.as_deref().map_or(branch.place.clone(), |text| format!("`{}`", one_line(text)));
+        return format!("other values of {} lead another way at {what}", cut(&attempt.variable, 60));
     }
     if attempt.cycle.is_some() {
         let who = if first.is_empty() { String::new() } else { format!(", `{}` is not atomic", short_name(first)) };
@@ -70,8 +75,11 @@ pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String
     let mut lines: Vec<String> = cells.iter().map(row).collect();
     lines.push(match &attempt.cycle {
         None => meaning(attempt, &values),
-        Some(Cycle { thread, other, is_use_after_free: true, .. }) => {
+        Some(Cycle { thread, other, kind: CycleKind::UseAfterFree, .. }) => {
             format!("freed: {} uses memory that {} has freed", number(thread), number(other))
+        }
+        Some(Cycle { thread, kind: CycleKind::OtherWay, .. }) => {
+            format!("another way: {} goes by values that the analysed run did not have there", number(thread))
         }
         Some(Cycle { thread, other, .. }) => format!(
             "torn: {} comes between what {} does in one block; in no order of whole blocks does that happen",

@@ -62,6 +62,8 @@ pub struct Statistics {
     pub unlogged: Vec<Unlogged>,
     /// By place of the program's own code the ways that branches went whose condition depends on shared memory.
     pub branches: BTreeMap<String, Ways>,
+    /// The same of checks, of which one way never returns: assertions, and what the compiler adds.
+    pub checks: BTreeMap<String, Ways>,
     /// How often the log and the program disagreed.
     pub mismatch_count: u64,
     /// Where they did, the first of them.

@@ -215,7 +215,8 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkEr
     let mut statistics = std::mem::take(&mut world.statistics);
     statistics.transactions = insertions.count;
     let names = &world.draft.assembler.trace().names;
-    statistics.branches = branches(&world);
+    statistics.branches = branches(&world, false);
+    statistics.checks = branches(&world, true);
     statistics.inside = std::mem::take(&mut world.inside).named(|place| names.text(place));
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
@@ -229,15 +230,16 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkEr
     Ok(Walked { trace, statistics })
 }
 
-/// The ways that branches of the program's own code went, by place, but for checks that the compiler adds; several branches of one place count as one where all went both.
-fn branches(world: &World<'_>) -> BTreeMap<String, Ways> {
+/// The ways that branches of the program's own code went, by place; several branches of one place count as one where all went both. Checks are
+/// apart: one of their ways never returns.
+fn branches(world: &World<'_>, checks: bool) -> BTreeMap<String, Ways> {
     let mut at: BTreeMap<String, Ways> = BTreeMap::new();
     for ((function, instruction), ways) in &world.branches {
         let function = &world.program.functions[*function];
         let Instruction { location, op, .. } = &function.instructions[*instruction];
         let is_check =
             matches!(op, SideOp::Branch { yes, no, .. } if [*yes, *no].iter().any(|to| function.is_left_for_good(*to)));
-        if is_check || function.is_library || function.code(*instruction) != Code::Own {
+        if is_check != checks || function.is_library || function.code(*instruction) != Code::Own {
             continue;
         }
         if let Some(position) = world.program.location(function.unit, *location) {

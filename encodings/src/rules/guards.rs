@@ -45,13 +45,13 @@ impl Encoder<'_> {
     }
 
     /// Whether nobody notices the event and the thread goes on after it.
-    fn is_unnoticed(&self, id: EventId) -> bool {
+    pub(super) fn is_unnoticed(&self, id: EventId) -> bool {
         let event = self.view.trace.event(id);
         let silent = matches!(event.op, Op::Assume { .. } | Op::Let { .. }) && event.part.is_none();
         silent && self.view.trace_index.next(self.view.trace, id).is_some()
     }
 
-    fn previous(&self, id: EventId) -> Option<EventId> {
+    pub(super) fn previous(&self, id: EventId) -> Option<EventId> {
         self.view.trace_index.previous(self.view.trace, id)
     }
 

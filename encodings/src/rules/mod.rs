@@ -6,6 +6,7 @@ mod implied;
 mod known_values;
 mod locks;
 mod once;
+mod other_way;
 mod path;
 mod program_order;
 mod reads_from;

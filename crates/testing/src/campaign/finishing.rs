@@ -136,7 +136,9 @@ impl Campaign<'_> {
             let Attempt { order, kind, .. } = shown.attempt;
             // What passing runs show, too, is no cause by itself.
             let is_usual = self.state.plan.is_shown(&shown.attempt.class);
-            (!shown.reached, by_itself(shown), is_usual, shown.attempt.in_libraries(), order, kind)
+            // Three accesses say more than the branch that follows from them.
+            let is_effect = kind == Kind::OtherWay;
+            (!shown.reached, by_itself(shown), is_effect, is_usual, shown.attempt.in_libraries(), order, kind)
         });
         self.prefer_the_cause(number, &mut found)?;
         let found_by_exploring = found.is_explored;
@@ -156,8 +158,9 @@ impl Campaign<'_> {
                 find.story.extend(deadlock);
                 let wanted = if best.reached { Wanted::FailsThere } else { Wanted::Fails };
                 self.shorten(number, &best.attempt, wanted, &mut find)?;
-                if find.story.is_empty() {
-                    find.story = self.turns_of(&find, &best.attempt.recording)?;
+                if find.story.is_empty() || best.attempt.kind == Kind::OtherWay {
+                    let turns = self.turns_of(&find, &best.attempt.recording)?;
+                    find.story.extend(turns);
                 }
                 find.story.extend(late);
                 self.retell(&mut find, Some(best))?;

@@ -7,7 +7,8 @@ use crate::judge::{Cause, Effect, judge};
 use crate::observation::Observation;
 use crate::runner::{Ran, Unrecorded, cut_of, is_search, is_stopped, is_usual};
 use crate::settings::TestError;
-use foretrace_harness as recorder;
+use foretrace_harness::{self as recorder, Scheduling};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,6 +29,14 @@ const SAME_FILES: &str =
 const MOST_TOLD: usize = 4;
 /// Triples of a recorded run that failed which are tried at most.
 const MOST_OBSERVED: usize = 8;
+
+/// The runs in the order of how many records they have, those of about as many as they were. A program may end while its threads are at work:
+/// a run in which they have done little says little of them.
+fn by_records(mut runs: Vec<(u64, Ran)>) -> Vec<(u64, Ran)> {
+    let records = |ran: &Ran| Scheduling::steps_of(ran.folder.path()).into_iter().sum::<u64>();
+    runs.sort_by_cached_key(|(_, ran)| Reverse(records(ran).checked_ilog2()));
+    runs
+}
 
 impl Campaign<'_> {
     /// How many more runs may be recorded.
@@ -55,16 +64,16 @@ impl Campaign<'_> {
         let left = self.runs_left().min(SEEDS);
         if left > 0 {
             let passing = self.record(left)?;
-            self.predict_cheaply(passing)?;
+            self.predict_cheaply(by_records(passing))?;
         }
         self.state.searching += start.elapsed();
         Ok(left > 0)
     }
 
-    /// Makes the schedules of runs that passed wait: of the first, and of others for as long as the analysis of all takes less time than
+    /// Makes the schedules of runs that passed wait: of the one with most records, and of others for as long as the analysis of all takes less time than
     /// running the program. Says how many classes are new.
     pub(super) fn predict_all(&mut self, passing: Vec<(u64, Ran)>) -> Result<usize, TestError> {
-        let mut passing = passing.into_iter();
+        let mut passing = by_records(passing).into_iter();
         let new = match passing.next() {
             Some((seed, ran)) => self.predict(seed, ran.folder.path())?,
             None => 0,

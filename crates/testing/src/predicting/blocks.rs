@@ -1,7 +1,7 @@
 //! Schedules that violate a whole block in a way that no triple shows.
 
 use super::Writer;
-use crate::attempt::{Attempt, Cycle, Kind};
+use crate::attempt::{Attempt, Cycle, CycleKind, Kind};
 use crate::settings::TestError;
 use foretrace_analysis::serializability::{AskedBlocks, Bounds, FoundBeyond, Method, beyond_triples};
 use foretrace_report::{BlockReport, thread_name};
@@ -78,7 +78,7 @@ impl Writer<'_> {
                 path: events.iter().map(|event| (of(*event), act(trace, *event))).collect(),
                 thread: thread_name(trace, block.thread),
                 other: others.map(|thread| thread_name(trace, thread)).next().unwrap_or_default(),
-                is_use_after_free: false,
+                kind: CycleKind::Block,
             }),
             witness,
             recording: self.recording.clone(),

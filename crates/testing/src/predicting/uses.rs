@@ -1,7 +1,7 @@
 //! Schedules by which memory is used after it was freed.
 
 use super::Writer;
-use crate::attempt::{Attempt, Cycle, Kind};
+use crate::attempt::{Attempt, Cycle, CycleKind, Kind};
 use crate::settings::TestError;
 use foretrace_analysis::use_after_free::uses_after_free;
 use foretrace_checker::UseAfterFree;
@@ -54,7 +54,7 @@ impl Writer<'_> {
                 path: before.into_iter().chain(rest).collect(),
                 thread: thread_name(trace, trace.event(access).thread),
                 other: thread_name(trace, trace.event(free).thread),
-                is_use_after_free: true,
+                kind: CycleKind::UseAfterFree,
             }),
             witness: file.clone(),
             recording: self.recording.clone(),
