@@ -1,5 +1,7 @@
-//! What starts and joins of threads alone put in order: a thread's part up to a start comes before all of the started thread, and a joined
-//! thread before what the joining one does next. No schedule changes that.
+//! What starts and joins of threads put in order: a thread's part up to a start comes before all of the started thread, and a joined
+//! thread before what the joining one does next. No schedule changes the first. The program may have ways around a join.
+
+use rustc_hash::FxHashMap;
 
 /// With more threads nothing of several threads counts as ordered: clocks take a number for each pair.
 const MOST_THREADS: usize = 5000;
@@ -14,9 +16,11 @@ pub(crate) struct ThreadOrder {
     threads: Vec<u32>,
     /// Per thread, the part that it is in; 0 before its start.
     now: Vec<PartId>,
-    /// Per thread, of each thread the last part that comes before what it does now.
+    /// Per thread, of each thread the last part that comes before all of it.
     known: Vec<Vec<PartId>>,
-    /// A part of which it was asked last whether all others are over for it, and the answer; any start or join makes it old.
+    /// Who joined each thread.
+    joined: FxHashMap<u32, u32>,
+    /// A part of which it was asked last whether all others are over for it, and the answer: any start or join makes it old.
     alone: Option<(PartId, bool)>,
 }
 
@@ -66,18 +70,11 @@ impl ThreadOrder {
 
     /// A thread has waited for the end of another one.
     pub fn joins(&mut self, thread: u32, other: u32) {
-        let last = self.now(other);
-        self.now(thread);
-        let mut of_other = std::mem::take(&mut self.known[other as usize]);
-        note(&mut of_other, other, last);
-        let known = &mut self.known[thread as usize];
-        for (thread, part) in (0..).zip(&of_other) {
-            note(known, thread, *part);
-        }
-        self.alone = None; // nothing asks for the other one's clock any more
+        self.joined.entry(other).or_insert(thread);
+        self.alone = None;
     }
 
-    /// Whether a part comes before what the thread of the other part, which it is in now, does from here on.
+    /// Whether a part comes before all that the thread of the other part, which it is in now, does from here on, by starts alone.
     #[inline]
     pub fn is_before(&self, part: PartId, now: PartId) -> bool {
         let (thread, later) = (self.thread_of(part), self.thread_of(now));
@@ -90,13 +87,21 @@ impl ThreadOrder {
             && self.known[later as usize].get(thread as usize).is_some_and(|known| *known >= part)
     }
 
-    /// Whether all that other threads did so far comes before what the thread of this part does from here on.
-    pub fn is_alone(&mut self, now: PartId) -> bool {
+    /// The same by starts and joins.
+    pub fn is_over(&self, part: PartId, now: PartId) -> bool {
+        let later = self.thread_of(now);
+        let by = |thread: &u32| self.joined.get(thread).copied();
+        self.is_before(part, now)
+            || std::iter::successors(by(&self.thread_of(part)), by).take(self.joined.len()).any(|by| by == later)
+    }
+
+    /// Whether all that other threads did so far is over for the thread of this part.
+    pub fn are_all_over(&mut self, now: PartId) -> bool {
         if let Some((_, answer)) = self.alone.filter(|(part, _)| *part == now) {
             return answer;
         }
         let mut others = self.now.iter().filter(|part| **part != 0 && **part != now);
-        let answer = others.all(|part| self.is_before(*part, now));
+        let answer = others.all(|part| self.is_over(*part, now));
         self.alone = Some((now, answer));
         answer
     }
@@ -126,12 +131,13 @@ mod tests {
         let (grandchild, last) = (order.now(3), order.now(2));
         assert!(order.is_before(before, grandchild) && order.is_before(child, grandchild));
         assert!(!order.is_before(last, grandchild));
-        assert!(!order.is_alone(meanwhile));
+        assert!(!order.are_all_over(meanwhile));
         order.joins(1, 2);
-        assert!(order.is_before(last, meanwhile) && order.is_before(child, meanwhile));
-        assert!(!order.is_before(grandchild, meanwhile) && !order.is_alone(meanwhile), "the third thread goes on");
-        order.joins(1, 3);
-        assert!(order.is_before(grandchild, meanwhile) && order.is_alone(meanwhile));
+        assert!(order.is_over(last, meanwhile) && order.is_over(child, meanwhile));
+        assert!(!order.is_before(last, meanwhile), "there may be a way around the join");
+        assert!(!order.is_over(grandchild, meanwhile) && !order.are_all_over(meanwhile), "the third thread goes on");
+        order.joins(2, 3);
+        assert!(order.is_over(grandchild, meanwhile) && order.are_all_over(meanwhile));
     }
 
     #[test]

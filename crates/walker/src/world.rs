@@ -207,7 +207,7 @@ impl<'a> World<'a> {
         self.draft.push(Event { thread, op, loc, at, part, tried: false })
     }
 
-    /// Whether starts and joins of threads order all that happens to a cell.
+    /// Whether starts of threads order all that happens to a cell.
     #[inline]
     pub fn is_handed_on(&self, cell: u32) -> bool {
         self.cells.all[cell as usize].shared == Shared::HandedOn
