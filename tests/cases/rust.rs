@@ -19,6 +19,7 @@ macro_rules! cases {
 
 cases! {
     dashmap;
+    guards;
     locals;
     own;
     parking;

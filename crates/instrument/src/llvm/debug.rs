@@ -19,6 +19,7 @@ mod operand {
     pub const SCOPE: usize = 1;
     pub const SCOPE_NAME: usize = 2;
     pub const LINKAGE_NAME: usize = 3;
+    pub const FUNCTION_TYPE: usize = 4;
     pub const VARIABLE_NAME: usize = 1;
 }
 
@@ -141,6 +142,15 @@ impl Context {
             name = format!("{qualifier}::{name}");
         }
         name
+    }
+
+    /// The name of the type that a function returns, without its scope. None if that is nothing, or the type has no name.
+    pub fn name_of_returned(&self, function: Value) -> Option<String> {
+        let ty = self.node_operand(function.subprogram()?, operand::FUNCTION_TYPE)?;
+        // The types of result and parameters are the last list among the operands, whose number changes with LLVM's version.
+        let types = self.operands(ty).into_iter().rev().flatten().find_map(Value::as_metadata)?;
+        let name = self.string_operand(self.node_operand(types, 0)?, operand::SCOPE_NAME);
+        (!name.is_empty()).then_some(name)
     }
 
     /// The directory of a compilation unit's node.

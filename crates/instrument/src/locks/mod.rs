@@ -27,7 +27,7 @@ pub(crate) fn give_to_runtime(module: &Module, names: &LockNames, is_rust: bool)
     let others = |function: &Value| !function.is_declaration() && !known.contains(function);
     for function in module.functions().into_iter().filter(others) {
         let by_name = if names.is_empty() { None } else { named(names, &mut sources, function) };
-        let by_trait = || if is_rust { rust::lock_function(&function.name()) } else { None };
+        let by_trait = || if is_rust { rust::lock_function(module, function) } else { None };
         found.extend(by_name.or_else(by_trait).map(|lock| (function, lock)));
     }
     if is_rust {

@@ -54,8 +54,22 @@ const TIMED: [(&str, &str, Hold); 5] = [
     ("RawRwLockUpgradeTimed", "try_lock_upgradable", Upgradable),
 ];
 
-/// What a function does that implements one of the traits.
-pub(crate) fn lock_function(symbol: &str) -> Option<LockFunction> {
+/// What a function does that implements one of the traits. Since version 0.5 of `lock_api` they return guards where they returned nothing
+/// or `bool`: a lock returns a guard, a try an `Option` of one, and a try to upgrade a `Result`, whose first variant is success.
+pub(crate) fn lock_function(module: &Module, function: Value) -> Option<LockFunction> {
+    let mut lock = by_symbol(&function.name())?;
+    let returned = function.function_type().returned();
+    if lock.call.action == Take && lock.time.is_none() {
+        lock.success = Success::Always;
+    } else if module.context().name_of_returned(function).is_some_and(|name| name.starts_with("Result<")) {
+        lock.success = Success::Zero;
+    } else if returned.kind() == TypeKind::Struct {
+        lock.success = Success::First;
+    }
+    Some(lock)
+}
+
+fn by_symbol(symbol: &str) -> Option<LockFunction> {
     let name = rust_name(symbol)?;
     let (_, of_trait) = name.split_once(" as lock_api::")?;
     let (path, method) = of_trait.split_once(">::")?;
@@ -80,7 +94,14 @@ pub(crate) fn lock_function(symbol: &str) -> Option<LockFunction> {
 
 /// The mutex of `parking_lot`, whose condition variable works with no other.
 const MUTEX: &str = "parking_lot::raw_mutex::RawMutex as lock_api::mutex::RawMutex::";
-const CONDVAR: &str = "parking_lot::condvar::Condvar::";
+/// Its condition variable, up to version 0.12 and since 0.13.
+const CONDVARS: [&str; 3] = [
+    "parking_lot::condvar::Condvar::",
+    "parking_lot::raw_condvar::RawCondvar::",
+    "parking_lot::raw_condvar::RawCondvar as lock_api::condvar::RawCondvar::",
+];
+/// What releases the mutex in its wait since 0.13, and belongs to no trait.
+const UNLOCK: &str = "parking_lot::raw_mutex::RawMutex::unlock_inner";
 
 /// Gives the condition variables of `parking_lot` in a module to the runtime, after its mutexes; the functions that are not to be
 /// instrumented.
@@ -98,11 +119,13 @@ pub(crate) fn give_condvars_to_runtime(module: &Module) -> HashSet<String> {
         let place = functions.iter().find(|(_, name)| name.strip_prefix(MUTEX) == Some(method))?;
         module.function(&format!("{}.lock", place.0.name()))
     };
+    let inner = || functions.iter().find(|(_, name)| name == UNLOCK).map(|(function, _)| *function);
     let mut left = HashSet::new();
     for (function, name) in &functions {
-        let made = match name.strip_prefix(CONDVAR) {
+        let made = match CONDVARS.iter().find_map(|condvar| name.strip_prefix(condvar)) {
             Some("wait_until_internal") => {
-                own("lock").zip(own("unlock")).and_then(|(lock, unlock)| wait(&glue, *function, lock, unlock))
+                let unlock = own("unlock").or_else(inner);
+                own("lock").zip(unlock).and_then(|(lock, unlock)| wait(&glue, *function, lock, unlock))
             }
             Some("notify_one") => notify(&glue, *function, false),
             Some("notify_all") => notify(&glue, *function, true),
@@ -166,7 +189,7 @@ fn answer_or_run(glue: &Glue, place: Value, function: Value, runtime: &str, argu
 
 #[cfg(test)]
 mod tests {
-    use super::lock_function;
+    use super::by_symbol;
     use foretrace_runtime::lock_calls::{Action, Hold};
 
     /// As the older of Rust's schemes has it.
@@ -177,13 +200,13 @@ mod tests {
     #[test]
     fn implementations_of_the_traits_are_locks() {
         let known = "_$LT$parking_lot..raw_mutex..RawMutex$u20$as$u20$lock_api..mutex..RawMutex$GT$";
-        let call = lock_function(&symbol(known, "lock")).expect("a lock").call;
+        let call = by_symbol(&symbol(known, "lock")).expect("a lock").call;
         assert_eq!((call.action, call.hold), (Action::Take, Hold::Mutex));
         let own = "_$LT$own..Spin$u20$as$u20$lock_api..rwlock..RawRwLock$GT$";
-        let call = lock_function(&symbol(own, "try_lock_shared")).expect("a lock").call;
+        let call = by_symbol(&symbol(own, "try_lock_shared")).expect("a lock").call;
         assert_eq!((call.action, call.hold), (Action::Try, Hold::Shared));
         let timed = "_$LT$own..Spin$u20$as$u20$lock_api..mutex..RawMutexTimed$GT$";
-        assert!(lock_function(&symbol(timed, "try_lock_for")).expect("a lock").time.is_some());
-        assert_eq!(lock_function(&symbol("lock_api..mutex..Mutex$LT$R$C$T$GT$", "lock")), None);
+        assert!(by_symbol(&symbol(timed, "try_lock_for")).expect("a lock").time.is_some());
+        assert_eq!(by_symbol(&symbol("lock_api..mutex..Mutex$LT$R$C$T$GT$", "lock")), None);
     }
 }
