@@ -36,6 +36,7 @@ macro_rules! cases {
 cases! {
     alloca: "alloca.c";
     asm_lock: "asm-lock.c";
+    asm_operations: "asm-operations.c";
     asm_twins: "asm-twins.c";
     asynchronous: "async.cpp";
     atomic_ref: "atomic-ref.cpp";

@@ -7,7 +7,7 @@ const HOOK: &str = "foretrace_unseen";
 /// What the trace calls it.
 const TEXT: &str = "foretrace.assembly";
 /// Instructions that no thread waits for, nor learns from what another did.
-const HARMLESS: [&str; 16] = [
+const HARMLESS: [&str; 20] = [
     "pause",
     "nop",
     "rep",
@@ -22,6 +22,10 @@ const HARMLESS: [&str; 16] = [
     "rdseed",
     "prefetchnta",
     "prefetcht0",
+    "prefetcht1",
+    "prefetcht2",
+    "prefetchw",
+    "emms",
     "endbr64",
     "cld",
 ];
@@ -68,8 +72,13 @@ fn may_order(call: Value) -> bool {
     }
     let callee = call.callee();
     let (text, constraints) = (callee.assembly(), callee.constraints());
-    let has_memory = constraints.split(',').any(|constraint| constraint.contains('m') && !constraint.contains("mm"));
-    has_memory && !is_harmless(&text)
+    reaches_memory(&text, &constraints) && !is_harmless(&text)
+}
+
+/// Whether it may access memory of the program: an operand in memory (`*`; a value that may lie in memory is a copy), memory that a register
+/// points to, or any memory.
+fn reaches_memory(text: &str, constraints: &str) -> bool {
+    text.contains('(') || constraints.split(',').any(|constraint| constraint.contains('*') || constraint == "~{memory}")
 }
 
 /// Whether all its instructions are known to be of no consequence to other threads.
@@ -82,7 +91,20 @@ fn is_harmless(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_harmless;
+    use super::{is_harmless, reaches_memory};
+
+    #[test]
+    fn assembly_of_registers_alone_reaches_no_memory() {
+        for (text, constraints, reaches) in [
+            ("bsrq $1,$0", "=r,rm,~{cc}", false),
+            ("movl $1,$0", "=r,*m", true),
+            ("lock incl ($0)", "r", true),
+            ("syscall", "={ax},{ax},~{memory}", true),
+            ("paddd $1,$0", "=x,x,~{mm0}", false),
+        ] {
+            assert_eq!(reaches_memory(text, constraints), reaches, "{text}");
+        }
+    }
 
     #[test]
     fn instructions_that_threads_may_meet_in_are_told_from_others() {

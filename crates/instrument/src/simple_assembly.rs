@@ -1,25 +1,23 @@
 //! Assembly that is one atomic operation on one piece of memory becomes that operation, which is recorded like any other.
+//!
+//! Known are a `mov` between a register and memory, `xchg`, and with `lock` `xadd`, `inc`, `dec`, `add`, `sub`, `and`, `or`, `xor` and
+//! `cmpxchg`, also with a `setz` or `setnz` after it, or with that flag as an output. [`crate::simple_assembly::operands`] reads the text.
 
-use crate::llvm::{Builder, Module, Opcode, Type, Value, ValueKind};
+mod operands;
+
+use crate::llvm::{Builder, Module, Opcode, Type, TypeKind, Value, ValueKind};
 use crate::shape::scalar_bits;
+use operands::{Action, Flag, Input, Simple, parse};
 
 /// LLVM's numbers of atomic updates.
 const EXCHANGE: u32 = 0;
 const ADD: u32 = 1;
 const SUB: u32 = 2;
-
-/// What such assembly does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Simple {
-    /// Exchanges a register with memory, of so many bits.
-    Exchange(u32),
-    /// Adds a register, which gets what was there.
-    ExchangeAdd(u32),
-    /// Adds or takes away 1.
-    Count(u32, u32),
-    /// Writes a constant.
-    Write(u32, u64),
-}
+const AND: u32 = 3;
+const OR: u32 = 5;
+const XOR: u32 = 6;
+/// LLVM's number of the predicate for equality.
+const EQUAL: u32 = 32;
 
 /// Puts operations in the places of such assembly.
 pub fn replace(module: &Module, functions: &[Value]) {
@@ -29,104 +27,143 @@ pub fn replace(module: &Module, functions: &[Value]) {
             && call.callee().kind() == ValueKind::InlineAsm
             && let Some(simple) = parse(&call.callee().assembly(), &call.callee().constraints())
         {
-            put(module, &builder, call, simple);
+            Call { module, builder: &builder, call, arguments: call.arguments() }.put(&simple);
         }
     }
 }
 
-fn put(module: &Module, builder: &Builder, call: Value, simple: Simple) {
-    let arguments = call.arguments();
-    let Some(address) = arguments.iter().copied().find(|argument| argument.ty().is_plain_pointer()) else { return };
-    let word = |bits| module.context().int(bits);
-    let value = |ty: Type| arguments.iter().copied().find(|argument| argument.ty() == ty);
-    builder.before(call);
-    let (by, operand) = match simple {
-        Simple::Exchange(bits) | Simple::ExchangeAdd(bits) => {
-            let Some(operand) = value(word(bits)).filter(|_| scalar_bits(call.ty()) == bits) else { return };
-            (if simple == Simple::Exchange(bits) { EXCHANGE } else { ADD }, operand)
-        }
-        Simple::Count(bits, by) => (by, word(bits).constant(1)),
-        Simple::Write(bits, constant) => (EXCHANGE, word(bits).constant(constant)),
-    };
-    let old = builder.update(by, address, operand);
-    if scalar_bits(call.ty()) > 0 {
-        call.replace_with(old);
-    }
-    call.erase();
+struct Call<'a> {
+    module: &'a Module<'a>,
+    builder: &'a Builder,
+    call: Value,
+    arguments: Vec<Value>,
 }
 
-/// The size that an instruction's suffix says.
-fn bits(suffix: &str) -> Option<u32> {
-    match suffix {
-        "b" => Some(8),
-        "w" => Some(16),
-        "l" => Some(32),
-        "q" => Some(64),
-        _ => None,
-    }
-}
-
-fn parse(text: &str, constraints: &str) -> Option<Simple> {
-    let constraints: Vec<&str> = constraints.split(',').filter(|constraint| !constraint.starts_with('~')).collect();
-    let text = text.trim().replace('\t', " ");
-    let (locked, text) = match text.strip_prefix("lock") {
-        Some(rest) => (true, rest.trim_start_matches([' ', ';', '\n'])),
-        None => (false, text.as_str()),
-    };
-    let (name, operands) = text.split_once(' ')?;
-    let operands: String = operands.chars().filter(|character| !character.is_whitespace()).collect();
-    let memory = |index: usize| constraints.get(index).is_some_and(|constraint| constraint.ends_with("*m"));
-    let register =
-        |index: usize| constraints.get(index).is_some_and(|constraint| matches!(*constraint, "=r" | "=q" | "=&r"));
-    // The outputs, then for each its value before.
-    let in_and_out = |first_is_register: bool| {
-        let back = if first_is_register { ["0", "1"] } else { ["1", "0"] };
-        let ins = constraints.get(2..)?;
-        let tied = ins.iter().filter(|constraint| back.contains(*constraint)).count();
-        (constraints.len() == 4 && tied == 1 && ins.iter().any(|constraint| constraint.ends_with("*m"))).then_some(())
-    };
-    if let Some(size) = name.strip_prefix("xchg").or_else(|| name.strip_prefix("xadd").filter(|_| locked)) {
-        let fits = match operands.as_str() {
-            "$0,$1" if register(0) && memory(1) => in_and_out(true),
-            "$0,$1" | "$1,$0" if memory(0) && register(1) && name.starts_with("xchg") => in_and_out(false),
-            "$1,$0" if register(0) && memory(1) && name.starts_with("xchg") => in_and_out(true),
-            "$1,$0" if memory(0) && register(1) => in_and_out(false),
-            _ => None,
+impl Call<'_> {
+    /// Does nothing if the types are not those that the instruction works on.
+    fn put(&self, simple: &Simple) -> Option<()> {
+        let address = self.arguments.get(simple.memory).filter(|argument| argument.ty().is_plain_pointer())?;
+        let word = self.module.context().int(simple.bits);
+        let slots = self.slots();
+        let is_word = |ty: Type| matches!(ty.kind(), TypeKind::Integer | TypeKind::Pointer);
+        let inputs = [simple.operand(), simple.expected()].into_iter().flatten().filter_map(Input::argument);
+        // Of a wider register the instruction reads the low part.
+        let of_inputs: Vec<Type> =
+            inputs.map(|index| self.arguments.get(index).map(|it| it.ty())).collect::<Option<_>>()?;
+        let of_old = simple.old.and_then(|slot| slots.get(slot).copied());
+        let fit = of_inputs.iter().all(|ty| is_word(*ty) && bits(*ty) >= simple.bits)
+            && of_old.iter().all(|ty| is_word(*ty) && bits(*ty) == simple.bits);
+        let types: Vec<Type> = of_inputs.into_iter().chain(of_old).collect();
+        let is_byte = |slot: usize| slots.get(slot).is_some_and(|ty| scalar_bits(*ty) == 8);
+        let flag_fits = match simple.zero {
+            Some(Flag { slot: Some(slot), whole: false, .. }) => is_byte(slot),
+            _ => true,
         };
-        fits?;
-        let bits = bits(size)?;
-        return Some(if name.starts_with("xchg") { Simple::Exchange(bits) } else { Simple::ExchangeAdd(bits) });
+        if !flag_fits || !fit {
+            return None;
+        }
+        // As pointers where all of it is pointers, so that they stay such.
+        let moves = !matches!(simple.action, Action::Update(by, _) if by != EXCHANGE);
+        let are_pointers = moves && !types.is_empty() && types.iter().all(|ty| ty.kind() == TypeKind::Pointer);
+        let ty = if are_pointers { types[0] } else { word };
+        self.builder.before(self.call);
+        let (old, zero) = self.operation(simple, *address, ty);
+        let mut results: Vec<Option<Value>> = vec![None; slots.len()];
+        if let (Some(slot), Some(old)) = (simple.old, old) {
+            results[slot] = Some(self.cast(old, slots[slot]));
+        }
+        if let (Some(flag), Some(zero)) = (&simple.zero, zero) {
+            let is_set = if flag.negated { self.builder.compare(EQUAL, zero, zero.ty().zero()) } else { zero };
+            let byte = |ty: Type| self.builder.cast(Opcode::ZExt, is_set, ty);
+            match (flag.slot, flag.memory) {
+                (Some(slot), _) => results[slot] = Some(byte(slots[slot])),
+                (None, Some(argument)) => {
+                    self.builder.store(byte(self.module.context().int(8)), self.arguments[argument]);
+                }
+                (None, None) => {}
+            }
+        }
+        self.give(&results);
+        Some(())
     }
-    for (start, by) in [("inc", ADD), ("dec", SUB)] {
-        if let Some(size) = name.strip_prefix(start).filter(|_| locked) {
-            let one = operands == "$0" && memory(0) && (constraints.len() == 1 || constraints.len() == 2 && memory(1));
-            return one.then_some(Simple::Count(bits(size)?, by));
+
+    /// The value before, and whether the flag of zero is set.
+    fn operation(&self, simple: &Simple, address: Value, ty: Type) -> (Option<Value>, Option<Value>) {
+        let builder = self.builder;
+        match simple.action {
+            Action::Load => {
+                let loaded = builder.load(ty, address);
+                loaded.make_sequential();
+                (Some(loaded), None)
+            }
+            Action::Store(input) => {
+                builder.store(self.input(input, ty), address).make_sequential();
+                (None, None)
+            }
+            Action::Update(by, input) => {
+                let operand = self.input(input, ty);
+                let old = builder.update(by, address, operand);
+                let after = |opcode| builder.compare(EQUAL, builder.binary(opcode, old, operand), ty.zero());
+                let opcode = match by {
+                    ADD => Some(Opcode::Add),
+                    SUB => Some(Opcode::Sub),
+                    AND => Some(Opcode::And),
+                    OR => Some(Opcode::Or),
+                    XOR => Some(Opcode::Xor),
+                    _ => None,
+                };
+                (Some(old), opcode.filter(|_| simple.zero.is_some()).map(after))
+            }
+            Action::CompareAndSwap { expected, desired } => {
+                let both = builder.compare_and_swap(address, self.input(expected, ty), self.input(desired, ty));
+                (Some(builder.extract(both, 0)), simple.zero.is_some().then(|| builder.extract(both, 1)))
+            }
         }
     }
-    let size = name.strip_prefix("mov").filter(|_| !locked)?;
-    let constant = operands.strip_prefix("$$")?.strip_suffix(",$0")?;
-    let writes = memory(0) && (constraints.len() == 1 || constraints.len() == 2 && memory(1));
-    writes.then_some(Simple::Write(bits(size)?, constant.parse().ok()?))
+
+    fn input(&self, input: Input, ty: Type) -> Value {
+        match input {
+            Input::Argument(index) => self.cast(self.arguments[index], ty),
+            Input::Constant(value) => ty.constant(value),
+        }
+    }
+
+    fn cast(&self, value: Value, ty: Type) -> Value {
+        match (value.ty().kind(), ty.kind()) {
+            (TypeKind::Pointer, TypeKind::Integer) => self.builder.cast(Opcode::PtrToInt, value, ty),
+            (TypeKind::Integer, TypeKind::Pointer) => self.builder.cast(Opcode::IntToPtr, value, ty),
+            _ if bits(value.ty()) > bits(ty) => self.builder.cast(Opcode::Trunc, value, ty),
+            _ => value,
+        }
+    }
+
+    /// The types of the outputs that are no memory.
+    fn slots(&self) -> Vec<Type> {
+        match self.call.ty().kind() {
+            TypeKind::Void => Vec::new(),
+            TypeKind::Struct => self.call.ty().fields(),
+            _ => vec![self.call.ty()],
+        }
+    }
+
+    fn give(&self, results: &[Option<Value>]) {
+        let ty = self.call.ty();
+        match (ty.kind(), results) {
+            (TypeKind::Void, _) => {}
+            (TypeKind::Struct, _) => {
+                let filled = results.iter().zip(0..).fold(ty.poison(), |whole, (result, index)| match result {
+                    Some(value) => self.builder.insert(whole, *value, index),
+                    None => whole,
+                });
+                self.call.replace_with(filled);
+            }
+            (_, [Some(value)]) => self.call.replace_with(*value),
+            _ => self.call.replace_with(ty.poison()),
+        }
+        self.call.erase();
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn single_operations_are_known() {
-        for (text, constraints, simple) in [
-            ("xchgl $0,$1", "=r,=*m,0,*m,~{memory},~{dirflag}", Some(Simple::Exchange(32))),
-            ("lock; xaddq $0, $1", "=r,=*m,0,*m,~{memory}", Some(Simple::ExchangeAdd(64))),
-            ("lock incl $0", "=*m,*m,~{memory}", Some(Simple::Count(32, ADD))),
-            ("lock\n\tdecw $0", "=*m,*m", Some(Simple::Count(16, SUB))),
-            ("movl $$0,$0", "=*m,~{memory}", Some(Simple::Write(32, 0))),
-            ("incl $0", "=*m,*m", None),
-            ("lock decl $0; sete $1", "=*m,=q,*m", None),
-            ("xchgl $0,$1", "=r,=*m,~{memory}", None),
-            ("movl $0,$1", "=r,*m", None),
-        ] {
-            assert_eq!(parse(text, constraints), simple, "{text}");
-        }
-    }
+fn bits(ty: Type) -> u32 {
+    if ty.kind() == TypeKind::Pointer { 64 } else { scalar_bits(ty) }
 }

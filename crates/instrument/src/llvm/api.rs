@@ -244,6 +244,7 @@ table! {
     LLVMSetAlignment(Value, c_uint);
     LLVMGetVolatile(Value) -> c_int;
     LLVMSetVolatile(Value, c_int);
+    LLVMSetOrdering(Value, c_uint);
     LLVMIsAtomic(Value) -> c_int;
     LLVMGetAtomicRMWBinOp(Value) -> c_uint;
     LLVMGetGEPSourceElementType(Value) -> Type;

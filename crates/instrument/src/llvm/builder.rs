@@ -4,7 +4,7 @@ use super::api::{Block, BuilderRef, Type, Value};
 use super::{Context, Opcode, api};
 
 /// Sequentially consistent.
-const SEQUENTIAL: u32 = 7;
+pub(super) const SEQUENTIAL: u32 = 7;
 
 /// Inserts new instructions, with the source position of what it stands before.
 pub struct Builder(BuilderRef);
