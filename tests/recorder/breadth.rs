@@ -54,6 +54,11 @@ fn threads_end_in_all_ways() {
 }
 
 #[test]
+fn threads_end_by_the_system_call_alone() {
+    prints("left-alone.c", &[], "2\n");
+}
+
+#[test]
 fn futures_and_data_of_threads() {
     prints("futures.cpp", &["-std=c++17"], "26 1 3 no 3 1\n");
 }

@@ -16,6 +16,7 @@ pub const EDQUOT: c_int = 122;
 pub const ETIMEDOUT: c_int = 110;
 pub const ENOMEM: c_int = 12;
 pub const ENOSYS: c_int = 38;
+pub const ENOENT: c_int = 2;
 pub const ESRCH: c_int = 3;
 
 pub const SIGILL: c_int = 4;

@@ -77,16 +77,19 @@ fn look() {
     let same = LAST.swap(this, Relaxed) == this && LAST_COUNT.swap(count, Relaxed) == count;
     SAME.store(if same { SAME.load(Relaxed) + 1 } else { 0 }, Relaxed);
     let spins = SAME.load(Relaxed) > PATIENCE_WITH_LOCKS && thread.in_lock.is_inside();
-    if same && (spins || sleeps(thread.tid.load(Relaxed))) {
+    if same && (spins || sleeps_or_has_ended(thread.tid.load(Relaxed))) {
         held::keep(thread);
         take_turn(thread);
     }
 }
 
-/// Whether the kernel says so.
-fn sleeps(tid: c_int) -> bool {
+/// Whether the kernel says so. A thread can end by the system call alone, which the runtime does not see.
+fn sleeps_or_has_ended(tid: c_int) -> bool {
     let path = Text::<64>::formatted(format_args!("/proc/self/task/{tid}/stat\0"));
-    let Ok(file) = sys::open(path.bytes(), sys::READ_ONLY) else { return false };
+    let file = match sys::open(path.bytes(), sys::READ_ONLY) {
+        Ok(file) => file,
+        Err(error) => return error == sys::ENOENT,
+    };
     let mut text = [0u8; 256];
     let length = sys::read(file, &mut text);
     sys::close(file);
