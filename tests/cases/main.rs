@@ -159,6 +159,7 @@ cases! {
     realloc: "realloc.c";
     recursive: "recursive.c";
     recursive_timed: "recursive-timed.cpp";
+    reused_locals: "reused-locals.c";
     robust: "robust.c";
     rwlock: "rwlock.c";
     seqlock: "seqlock.c";

@@ -431,6 +431,20 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
+/// What lies between the frame of the caller, the first one of a thread, and the thread's descriptor: its thread-local variables.
+#[inline(never)]
+pub fn own_thread_locals() -> Option<(u64, u64)> {
+    const MOST: u64 = 1 << 20;
+    let (frame, descriptor): (u64, u64);
+    // SAFETY: the first word of the descriptor is its own address.
+    unsafe {
+        core::arch::asm!("mov {0}, rsp", "mov {1}, qword ptr fs:[0]", out(reg) frame, out(reg) descriptor,
+            options(nostack, preserves_flags, readonly));
+    }
+    let bytes = descriptor.checked_sub(frame)?;
+    (bytes < MOST).then_some((frame, bytes))
+}
+
 /// Start and length of this thread's stack.
 pub fn own_stack() -> Option<(u64, u64)> {
     let mut attributes = [0u64; 7]; // pthread_attr_t

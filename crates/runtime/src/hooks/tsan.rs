@@ -25,13 +25,9 @@ pub extern "C" fn __tsan_init() {
     PRESENT.store(true, Relaxed);
 }
 
-/// Notes where a thread's stack is, which may have been another one's: the variables on it are not recorded one by one.
-pub fn thread_starts(thread: &'static Thread) {
-    if PRESENT.load(Relaxed)
-        && let Some((start, bytes)) = thread.quietly(sys::own_stack)
-    {
-        log::sync(thread, Kind::Allocate, 0, start, bytes);
-    }
+/// Where the stack of the running thread is, if such code is there: the variables on it are not recorded one by one.
+pub fn stack(thread: &'static Thread) -> Option<(u64, u64)> {
+    if PRESENT.load(Relaxed) { thread.quietly(sys::own_stack) } else { None }
 }
 
 extern "C" fn entered(caller: u64, place: u64) {

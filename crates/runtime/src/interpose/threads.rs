@@ -13,6 +13,7 @@ use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::hooks::tsan;
 use crate::log;
+use crate::ownership;
 use crate::record::{Kind, TRIED_JOINS, tried_if};
 use crate::sys::{self, CLOCK_REALTIME, Deadline, EBUSY, EDEADLK, ENOMEM, Start, Timespec};
 use crate::threads::{self, Thread};
@@ -84,11 +85,20 @@ unsafe extern "C" fn run(data: *mut c_void) -> *mut c_void {
     state::set_mask(thread.mask.get());
     thread.begin();
     log::sync(thread, Kind::Start, 0, thread.number.get(), 0);
-    tsan::thread_starts(thread);
+    memory_begins(thread);
     thread.end();
     let Some(start) = thread.start.get() else { return core::ptr::null_mut() };
     // SAFETY: as the program wants it.
     unsafe { start(thread.argument.get()) }
+}
+
+/// The thread-local variables of a thread, and its stack where variables there are not recorded one by one, begin a life of their own: the
+/// C library gives a thread the memory of one that has ended, without an order of the program between the two.
+fn memory_begins(thread: &'static Thread) {
+    if let Some((start, bytes)) = tsan::stack(thread).or_else(sys::own_thread_locals) {
+        ownership::renew(start, bytes);
+        log::sync(thread, Kind::Allocate, 0, start, bytes);
+    }
 }
 
 /// Waits in the controller until another thread has ended; false if the deadline came first.

@@ -467,7 +467,8 @@ impl Walk<'_, '_> {
         if address.is_known() {
             let size = self.program.thread_local_size(symbol).unwrap_or(1);
             let name = format!("{}@{}", crate::program::demangle(symbol), self.thread.number);
-            self.world.names.see_thread_local(address.bits, size, name);
+            let (region, _) = self.world.region(address.bits);
+            self.world.names.see_thread_local((region, address.bits), size, name);
         }
     }
 

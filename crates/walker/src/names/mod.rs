@@ -30,8 +30,8 @@ pub(crate) struct Names {
     types: Arc<Types>,
     origins: Origins,
     objects: Objects,
-    /// Thread-local variables by address: size, name.
-    thread_local: BTreeMap<u64, (u64, String)>,
+    /// Thread-local variables by region and address: size, name.
+    thread_local: BTreeMap<(RegionId, u64), (u64, String)>,
 }
 
 impl Names {
@@ -69,8 +69,8 @@ impl Names {
     }
 
     /// A thread's own copy of a variable was seen here.
-    pub fn see_thread_local(&mut self, address: u64, size: u64, name: String) {
-        self.thread_local.insert(address, (size, name));
+    pub fn see_thread_local(&mut self, (region, address): (RegionId, u64), size: u64, name: String) {
+        self.thread_local.insert((region, address), (size, name));
     }
 
     /// The name of a piece of memory, in a region that starts at `base`.
@@ -110,16 +110,16 @@ impl Names {
         if address == record::OUTSIDE {
             return OTHER_PROGRAMS.to_string();
         }
+        let copies = self.thread_local.range((region, 0)..=(region, address)).next_back();
+        if let Some(((_, start), (_, name))) = copies.filter(|((_, start), (size, _))| address - start < *size) {
+            return with_offset(name, address - start);
+        }
         if region != OUTSIDE {
             let known = (program, &*self.types, &self.objects);
             return self.origins.name(known, region, address - base, wanted);
         }
         if let Some(name) = self.types.variable(address, wanted) {
             return name;
-        }
-        let copies = self.thread_local.range(..=address).next_back();
-        if let Some((start, (_, name))) = copies.filter(|(start, (size, _))| address - **start < *size) {
-            return with_offset(name, address - start);
         }
         if let Some((name, offset)) = program.symbol_at(address) {
             return with_offset(&name, offset);
