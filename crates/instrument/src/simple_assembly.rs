@@ -91,13 +91,9 @@ impl Call<'_> {
     fn operation(&self, simple: &Simple, address: Value, ty: Type) -> (Option<Value>, Option<Value>) {
         let builder = self.builder;
         match simple.action {
-            Action::Load => {
-                let loaded = builder.load(ty, address);
-                loaded.make_sequential();
-                (Some(loaded), None)
-            }
+            Action::Load => (Some(builder.atomic_load(ty, address)), None),
             Action::Store(input) => {
-                builder.store(self.input(input, ty), address).make_sequential();
+                builder.atomic_store(self.input(input, ty), address);
                 (None, None)
             }
             Action::Update(by, input) => {

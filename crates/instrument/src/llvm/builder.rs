@@ -4,7 +4,7 @@ use super::api::{Block, BuilderRef, Type, Value};
 use super::{Context, Opcode, api};
 
 /// Sequentially consistent.
-pub(super) const SEQUENTIAL: u32 = 7;
+const SEQUENTIAL: u32 = 7;
 
 /// Inserts new instructions, with the source position of what it stands before.
 pub struct Builder(BuilderRef);
@@ -39,6 +39,19 @@ impl Builder {
     /// Stores.
     pub fn store(&self, value: Value, address: Value) -> Value {
         unsafe { (api().LLVMBuildStore)(self.0, value, address) }
+    }
+
+    /// A load that is atomic, in one order with all others.
+    pub fn atomic_load(&self, ty: Type, address: Value) -> Value {
+        let load = self.load(ty, address);
+        unsafe { (api().LLVMSetOrdering)(load, SEQUENTIAL) };
+        load
+    }
+
+    /// A store of this kind.
+    pub fn atomic_store(&self, value: Value, address: Value) {
+        let store = self.store(value, address);
+        unsafe { (api().LLVMSetOrdering)(store, SEQUENTIAL) };
     }
 
     /// Memory of the frame.

@@ -4,7 +4,6 @@
 //! certain kind the method's text says which.
 
 use super::api::{Attribute, Block, Layout, Type, Value};
-use super::builder::SEQUENTIAL;
 use super::{Opcode, TypeKind, ValueKind, api, text};
 
 /// Where attributes of the function itself are kept.
@@ -210,11 +209,6 @@ impl Value {
     /// Makes a load or store volatile, or not.
     pub fn set_volatile(self, volatile: bool) {
         unsafe { (api().LLVMSetVolatile)(self, volatile.into()) }
-    }
-
-    /// Makes a load or store atomic, in one order with all others.
-    pub fn make_sequential(self) {
-        unsafe { (api().LLVMSetOrdering)(self, SEQUENTIAL) }
     }
 
     /// Whether an access is atomic.
