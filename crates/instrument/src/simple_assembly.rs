@@ -7,15 +7,8 @@ mod operands;
 
 use crate::llvm::{Builder, Module, Opcode, Type, TypeKind, Value, ValueKind};
 use crate::shape::scalar_bits;
-use operands::{Action, Flag, Input, Simple, parse};
+use operands::{ADD, AND, Action, EXCHANGE, Flag, Input, OR, SUB, Simple, XOR, parse};
 
-/// LLVM's numbers of atomic updates.
-const EXCHANGE: u32 = 0;
-const ADD: u32 = 1;
-const SUB: u32 = 2;
-const AND: u32 = 3;
-const OR: u32 = 5;
-const XOR: u32 = 6;
 /// LLVM's number of the predicate for equality.
 const EQUAL: u32 = 32;
 

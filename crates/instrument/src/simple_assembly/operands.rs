@@ -1,6 +1,12 @@
 //! The text of assembly and its constraints, as one operation.
 
-use super::{ADD, AND, EXCHANGE, OR, SUB, XOR};
+/// LLVM's numbers of atomic updates.
+pub(super) const EXCHANGE: u32 = 0;
+pub(super) const ADD: u32 = 1;
+pub(super) const SUB: u32 = 2;
+pub(super) const AND: u32 = 3;
+pub(super) const OR: u32 = 5;
+pub(super) const XOR: u32 = 6;
 
 /// What such assembly does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
