@@ -79,6 +79,7 @@ cases! {
     futex_mutex: "futex-mutex.c";
     futures: "futures.cpp";
     generator: "generator.cpp";
+    handed_on: "handed-on.c";
     identity: "identity.c";
     increment: "increment.c";
     iostream: "iostream.cpp";

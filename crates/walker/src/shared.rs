@@ -8,7 +8,8 @@
 //!
 //! A byte is *handed on* if starts of threads put all its accesses that conflict in order, as where a thread fills an array before it starts
 //! those that read it. What such a cell holds is the same in every schedule, unless what was written there depends on what is shared. Joins do
-//! not count: on another way through the program there may be none.
+//! not count: on another way through the program there may be none. Where few bytes are handed on, they are shared as others are: then
+//! reports show where values come from.
 
 use crate::aliases::Aliases;
 use crate::log::{Log, Record, Records};
@@ -36,6 +37,19 @@ pub(crate) struct Sharing {
     pub touched: u64,
     /// Those of them that are shared.
     pub shared: u64,
+    /// Those of these that are handed on.
+    handed_on: u64,
+}
+
+/// With fewer bytes nothing counts as handed on.
+const MANY_HANDED_ON: u64 = 1024;
+
+impl Sharing {
+    fn keep_few(&mut self) {
+        if self.handed_on < MANY_HANDED_ON {
+            self.pieces.values_mut().flatten().for_each(|(_, shared)| *shared = Shared::Open);
+        }
+    }
 }
 
 /// What happened to a byte in its region: the parts of threads that wrote and read it last, and flags.
@@ -327,6 +341,7 @@ impl Analysis {
         let mut pieces = Pieces { sharing: &mut self.sharing, region: OUTSIDE, is_whole: self.is_whole, open: None };
         self.uses.for_each_page(&mut |first, uses| pieces.add(first, uses));
         pieces.cut();
+        self.sharing.keep_few();
         self.sharing
     }
 }
@@ -351,6 +366,7 @@ impl Pieces<'_> {
             };
             let shared = if self.is_whole { shared } else { Shared::Open };
             self.sharing.shared += 1;
+            self.sharing.handed_on += u64::from(shared == Shared::HandedOn);
             match &mut self.open {
                 Some((piece, same))
                     if used.written & EDGE == 0
@@ -516,7 +532,9 @@ mod tests {
         analysis.threads = FxHashMap::from_iter([(1, 1), (2, 2), (3, 3)]);
         for step in steps {
             match *step {
-                Ok((thread, way)) => analysis.access(thread, 0x1000, 1, way),
+                Ok((thread, way)) => {
+                    (0..MANY_HANDED_ON).for_each(|byte| analysis.access(thread, 0x1000 + byte, 1, way));
+                }
                 Err((thread, kind, other)) => {
                     analysis.record(thread, &Record { kind, place: 0, words: [other, 0, 0, 0], at: 0 });
                 }
