@@ -49,9 +49,12 @@ impl Key {
     }
 }
 
+/// Programs with what they are known by, the last one used last.
+type Known = Vec<(Key, Arc<Loaded>)>;
+
 /// Programs that were read. Clones share them.
 #[derive(Clone, Default)]
-pub struct Programs(Arc<Mutex<Vec<(Key, Arc<Loaded>)>>>);
+pub struct Programs(Arc<Mutex<Known>>);
 
 impl Programs {
     /// The program of a recording, which is read if it is not known as it is now.
@@ -60,7 +63,7 @@ impl Programs {
     /// It cannot be read, or was changed since.
     pub fn open(&self, recording: &Path) -> Result<Arc<Loaded>, WalkError> {
         let key = Key::of(recording);
-        let known = |all: &mut Vec<(Key, Arc<Loaded>)>| {
+        let known = |all: &mut Known| {
             let at = all.iter().position(|(other, _)| Some(other) == key.as_ref())?;
             all[at..].rotate_left(1); // the last one was used last
             all.last().map(|(_, loaded)| loaded.clone())

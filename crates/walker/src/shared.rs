@@ -526,10 +526,13 @@ mod tests {
         assert_eq!(pieces(analysis, OUTSIDE), []);
     }
 
-    /// How threads share a byte that these touch, in this order; `Err` is a start or join of the second thread by the first.
-    fn shared_after(steps: &[Result<(u32, Way), (u32, Kind, u64)>]) -> Option<Shared> {
-        let mut analysis = Analysis { is_whole: true, ..Analysis::default() };
-        analysis.threads = FxHashMap::from_iter([(1, 1), (2, 2), (3, 3)]);
+    /// An access by a thread, or a start or join of another one by a thread.
+    type Step = Result<(u32, Way), (u32, Kind, u64)>;
+
+    /// How threads share bytes that these touch, in this order.
+    fn shared_after(steps: &[Step]) -> Option<Shared> {
+        let threads = FxHashMap::from_iter([(1, 1), (2, 2), (3, 3)]);
+        let mut analysis = Analysis { is_whole: true, threads, ..Analysis::default() };
         for step in steps {
             match *step {
                 Ok((thread, way)) => {
@@ -587,8 +590,8 @@ mod tests {
 
     /// The cells of a block that thread 1 wrote and this thread frees, after joins of one thread by another, some of them tries.
     fn freed_by(thread: u32, joins: &[(u32, u64, bool)]) -> Vec<(u64, u32)> {
-        let mut analysis = Analysis::default();
-        analysis.threads = FxHashMap::from_iter([(1, 1), (2, 2), (3, 3)]);
+        let threads = FxHashMap::from_iter([(1, 1), (2, 2), (3, 3)]);
+        let mut analysis = Analysis { threads, ..Analysis::default() };
         let record = |kind, words: [u64; 2]| Record { kind, place: 0, words: [words[0], words[1], 0, 0], at: 0 };
         analysis.born(0x1000, 16, Birth::Block);
         analysis.access(1, 0x1000, 8, Way::Write);
