@@ -34,6 +34,8 @@ mod mode;
 #[cfg(feature = "hooks")]
 mod modules;
 #[cfg(feature = "hooks")]
+mod names_outside;
+#[cfg(feature = "hooks")]
 mod order;
 #[cfg(feature = "hooks")]
 mod ownership;

@@ -5,12 +5,12 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::adopt::adopt;
 use crate::feed::{others, stored};
-use crate::interpose::{cancellation, ends, names_outside, process_ends, real, signals, thread_ends};
+use crate::interpose::{cancellation, ends, process_ends, real, signals, thread_ends};
 use crate::log::window;
 use crate::mode::{self, OFF, PAUSED, RECORDING};
 use crate::sys::{self, call};
 use crate::text::{number, say};
-use crate::{controller, log, modules, ownership, switch, threads};
+use crate::{controller, log, modules, names_outside, ownership, switch, threads};
 
 static STARTED: AtomicU32 = AtomicU32::new(0);
 

@@ -11,7 +11,8 @@ use core::sync::atomic::{
 
 use super::unseen::{self, What, has_threads};
 use super::unseen_calls;
-use super::{descriptors, interpose, names_outside, real, tracked};
+use super::{descriptors, interpose, real, tracked};
+use crate::names_outside;
 use crate::sys::{self, call};
 
 /// Files that are told apart; those beyond count as one.
@@ -67,7 +68,9 @@ fn known(file: c_int) -> Option<(&'static CStr, u8)> {
 /// A file was opened by this call. Gives the descriptor back.
 pub fn opened(name: &'static CStr, file: c_int, place: usize) -> c_int {
     let error = sys::errno();
-    names_outside::opened(file);
+    if names_outside::are_wanted() && file >= 0 && descriptors::regular_file(file).is_some() {
+        names_outside::opened(file);
+    }
     if let Some(thread) = tracked().filter(|_| file >= 0)
         && let Some((object, ways)) = known(file)
         && ways & WRITTEN != 0

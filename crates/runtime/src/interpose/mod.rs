@@ -5,6 +5,7 @@
 
 mod arrivals;
 pub mod barrier;
+mod binds;
 pub mod cancellation;
 pub mod cancelled;
 mod channel;
@@ -32,7 +33,6 @@ mod many_messages;
 pub mod mappings;
 pub mod memory;
 pub mod mutex;
-pub mod names_outside;
 pub mod notices;
 pub mod once;
 pub mod openmp;

@@ -8,7 +8,6 @@ use core::sync::atomic::{
     Ordering::{Acquire, Release},
 };
 
-use super::{descriptors, interpose, real};
 use crate::sys::{self, call};
 use crate::text::Text;
 
@@ -32,12 +31,15 @@ pub fn prepare(path: &[u8]) {
     IS_WANTED.store(lines.bytes().len() == path.len() + 1, Release);
 }
 
-/// A descriptor of a file was opened.
+/// Whether anybody asks.
+#[inline]
+pub fn are_wanted() -> bool {
+    IS_WANTED.load(Acquire)
+}
+
+/// A descriptor of a regular file was opened.
 pub fn opened(file: c_int) {
     const GET_FLAGS: c_int = 3;
-    if !IS_WANTED.load(Acquire) || file < 0 || descriptors::regular_file(file).is_none() {
-        return;
-    }
     let flags = call!(FCNTL, file, GET_FLAGS);
     if flags < 0 || flags & 3 == 0 {
         return;
@@ -49,11 +51,11 @@ pub fn opened(file: c_int) {
 }
 
 /// A socket was to get an address.
-fn bound(address: *const c_void, length: u32) {
+pub fn bound(address: *const c_void, length: u32) {
     const LOCAL: u16 = 1;
     const IP4: u16 = 2;
     const IP6: u16 = 10;
-    if !IS_WANTED.load(Acquire) || address.is_null() || length < 4 {
+    if !are_wanted() || address.is_null() || length < 4 {
         return;
     }
     // SAFETY: the program's address; the kernel could read it.
@@ -86,17 +88,4 @@ fn tell(what: &[u8], name: &[u8]) {
         sys::close(file);
     }
     sys::set_errno(error);
-}
-
-extern "C" fn bind_(file: c_int, address: *const c_void, length: u32, _place: usize) -> c_int {
-    let result = real::bind(file, address, length);
-    const BAD_ADDRESS: c_int = 14;
-    if result == 0 || sys::errno() != BAD_ADDRESS {
-        bound(address, length); // another run may have it
-    }
-    result
-}
-
-interpose! {
-    bind "rcx" => bind_;
 }
