@@ -32,7 +32,7 @@ const MOST_PLACES: usize = 64;
 /// What a question may cost in steps of the solver: not time, so that the same input gives the same bytes.
 const WORK: u32 = 100_000;
 
-/// Accesses of the own thread by which it is told what decides a branch.
+/// The story of what decides a branch has at most so many accesses of its thread.
 const LONGEST_PATH: usize = 6;
 
 /// A branch that can go the other way.

@@ -20,8 +20,6 @@ unsafe impl Sync for Lines {}
 static LINES: Lines = Lines(UnsafeCell::new(Text::new()));
 static IS_WANTED: AtomicBool = AtomicBool::new(false);
 
-const READLINK_OF: &str = "/proc/self/fd/";
-
 /// Lines go to that file from here on. Called before the program begins.
 pub fn prepare(path: &[u8]) {
     // SAFETY: nobody reads it yet.
@@ -44,7 +42,7 @@ pub fn opened(file: c_int) {
     if flags < 0 || flags & 3 == 0 {
         return;
     }
-    let link = Text::<64>::formatted(format_args!("{READLINK_OF}{file}\0"));
+    let link = Text::<64>::formatted(format_args!("/proc/self/fd/{file}\0"));
     let mut path = [0u8; 4096];
     let length = call!(READLINK, link.bytes().as_ptr(), path.as_mut_ptr(), path.len());
     tell(b"", &path[..length.max(0) as usize]);

@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 
 /// Schedules of a failure of which the one is looked for that needs no other orders but its own.
 const MOST_COMPARED: usize = 6;
-
 /// A failure that comes within so many steps of the program comes at once.
 const AT_ONCE: usize = 8;
 /// Failures that are shortened and replayed.
