@@ -2,9 +2,9 @@
 
 use crate::error::WalkError;
 use crate::names::Types;
-use crate::program::Program;
+use crate::program::{Mapping, Program, read_mappings};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
@@ -28,24 +28,19 @@ impl Loaded {
 /// What a recording says was loaded, and how long and how old each file is.
 #[derive(PartialEq, Eq)]
 struct Key {
-    modules: Vec<u8>,
-    files: Vec<(PathBuf, Option<(u64, SystemTime)>)>,
+    mappings: Vec<Mapping>,
+    files: Vec<Option<(u64, SystemTime)>>,
 }
 
 impl Key {
     /// Nothing where the list cannot be read.
     fn of(recording: &Path) -> Option<Key> {
-        let modules = std::fs::read(recording.join("modules")).ok()?;
-        let stamp = |path: &Path| {
-            let file = std::fs::metadata(path).ok()?;
+        let mappings = read_mappings(&recording.join("modules")).ok()?;
+        let stamp = |mapping: &Mapping| {
+            let file = std::fs::metadata(&mapping.path).ok()?;
             Some((file.len(), file.modified().ok()?))
         };
-        let paths = String::from_utf8_lossy(&modules)
-            .lines()
-            .filter_map(|line| line.splitn(4, ' ').nth(3))
-            .map(PathBuf::from)
-            .collect::<Vec<_>>();
-        Some(Key { files: paths.into_iter().map(|path| (path.clone(), stamp(&path))).collect(), modules })
+        Some(Key { files: mappings.iter().map(stamp).collect(), mappings })
     }
 }
 

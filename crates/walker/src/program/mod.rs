@@ -17,7 +17,7 @@ pub(crate) use code::{Code, holds_atomics};
 use foreign::Foreign;
 pub(crate) use function::Function;
 use function::{flatten, for_each_operand};
-pub(crate) use module::Module;
+pub(crate) use module::{Mapping, Module, read_mappings};
 pub use position::Position;
 pub(crate) use position::demangle;
 pub(crate) use prepared::{By, FrameSlot, Prepared, Scalar, constant};
@@ -74,7 +74,7 @@ pub(crate) struct Inlined {
 impl Program {
     /// The program of a recording: reads what it was made of and checks that it was not changed since.
     pub fn open(recording: &Path) -> Result<Program, WalkError> {
-        let mappings = module::read_mappings(&recording.join("modules"))?;
+        let mappings = read_mappings(&recording.join("modules"))?;
         let mut program = Program {
             modules: Vec::new(),
             units: Vec::new(),

@@ -18,7 +18,7 @@ pub(crate) struct Mapping {
 }
 
 /// Reads the list of what was loaded; of several lines about one file at one place the last counts.
-pub(super) fn read_mappings(list: &Path) -> Result<Vec<Mapping>, WalkError> {
+pub(crate) fn read_mappings(list: &Path) -> Result<Vec<Mapping>, WalkError> {
     let text = std::fs::read_to_string(list).map_err(|error| WalkError::io(list, error))?;
     let mut mappings: Vec<Mapping> = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
