@@ -2,25 +2,53 @@
 
 use super::settings::TestError;
 use foretrace_report::write_whole;
-use serde_json::Value;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 
 /// The schedule of a witness file as turns of threads, to be rearranged.
 #[derive(Clone)]
 pub struct Shortened {
-    head: Value,
+    head: Map<String, Value>,
+    /// All steps of the schedule that was read.
+    steps: Rc<[Value]>,
     turns: Vec<Turn>,
 }
 
-/// Steps of one thread in a row.
+/// Steps of one thread in a row. A schedule may have hundreds of thousands, so that no arrangement has copies of them.
 #[derive(Clone)]
 struct Turn {
-    path: String,
-    steps: Vec<Value>,
+    path: Rc<str>,
+    steps: Vec<Range<usize>>,
+}
+
+/// A schedule that has fewer turns than another.
+enum Change {
+    /// None at all.
+    Nothing,
+    /// All but those of one thread.
+    Without(Rc<str>),
+    /// A turn right after the one before of its thread.
+    Up { earlier: usize, later: usize },
+    /// A turn right before the next one of its thread.
+    Down { earlier: usize, later: usize },
+}
+
+/// A witness as it is written.
+#[derive(Serialize)]
+struct Written<'s> {
+    #[serde(flatten)]
+    head: &'s Map<String, Value>,
+    schedule: Vec<&'s Value>,
 }
 
 /// Most runs that are spent on one schedule.
 const MOST_RUNS: usize = 40;
+/// Of a schedule with more turns, many are left out at once before single ones are moved.
+const LONG: usize = 40;
 
 impl Shortened {
     /// Reads a witness file.
@@ -30,20 +58,13 @@ impl Shortened {
     pub fn read(path: &Path) -> Result<Shortened, TestError> {
         let failed = |error| TestError::Io(path.to_path_buf(), error);
         let text = std::fs::read(path).map_err(failed)?;
-        let mut head: Value = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
-        let steps = head.get_mut("schedule").map(Value::take);
-        let Some(Value::Array(steps)) = steps else {
+        let mut head: Map<String, Value> = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
+        let Some(Value::Array(steps)) = head.remove("schedule") else {
             return Err(failed(std::io::Error::other("found no schedule, expected a witness")));
         };
-        let mut turns: Vec<Turn> = Vec::new();
-        for step in steps {
-            let path = step.get("path").and_then(Value::as_str).unwrap_or_default().to_string();
-            match turns.last_mut().filter(|turn| turn.path == path) {
-                Some(turn) => turn.steps.push(step),
-                None => turns.push(Turn { path, steps: vec![step] }),
-            }
-        }
-        Ok(Shortened { head, turns })
+        let paths = steps.iter().map(|step| step.get("path").and_then(Value::as_str).unwrap_or_default());
+        let turns = turns_of(paths);
+        Ok(Shortened { head, steps: steps.into(), turns })
     }
 
     /// Writes it as a witness file.
@@ -51,9 +72,9 @@ impl Shortened {
     /// # Errors
     /// The file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), TestError> {
-        let mut whole = self.head.clone();
-        let steps = self.turns.iter().flat_map(|turn| turn.steps.iter().cloned());
-        whole["schedule"] = Value::Array(steps.collect());
+        let ranges = self.turns.iter().flat_map(|turn| &turn.steps);
+        let schedule = ranges.flat_map(|range| &self.steps[range.clone()]).collect();
+        let whole = Written { head: &self.head, schedule };
         let write = |out: &mut dyn std::io::Write| {
             serde_json::to_writer(&mut *out, &whole)?;
             out.write_all(b"\n")
@@ -68,7 +89,7 @@ impl Shortened {
 
     /// Names its trace by another path.
     pub fn set_trace(&mut self, trace: &str) {
-        self.head["trace"] = Value::from(trace);
+        self.head.insert("trace".to_string(), Value::from(trace));
     }
 
     /// How many turns it has.
@@ -84,19 +105,35 @@ impl Shortened {
         self,
         mut still_fails: impl FnMut(&Shortened) -> Result<bool, TestError>,
     ) -> Result<Shortened, TestError> {
+        let mut left = MOST_RUNS;
         let mut best = self;
-        let mut runs = 0;
+        let mut fails = |next: &Shortened, left: &mut usize| {
+            *left = left.saturating_sub(1);
+            still_fails(next)
+        };
+        let mut changes = best.in_large();
+        changes.reverse();
+        while let Some(change) = changes.pop().filter(|_| left > 0) {
+            let next = best.changed(&change);
+            if best.is_shorter(next.turns()) && fails(&next, &mut left)? {
+                best = next;
+            }
+        }
+        if best.turns() > LONG {
+            let turns = fewest(best.turns.clone(), left / 2, |turns| {
+                let next = best.with(turns.iter().cloned());
+                Ok(best.is_shorter(next.turns()) && fails(&next, &mut left)?)
+            })?;
+            best = best.with(turns);
+        }
         let mut progress = true;
-        while progress && runs < MOST_RUNS {
+        while progress && left > 0 {
             progress = false;
-            for next in best.shorter() {
-                runs += 1;
-                if still_fails(&next)? {
+            for change in best.in_small().into_iter().take(left) {
+                let next = best.changed(&change);
+                if fails(&next, &mut left)? {
                     best = next;
                     progress = true;
-                    break;
-                }
-                if runs >= MOST_RUNS {
                     break;
                 }
             }
@@ -104,36 +141,66 @@ impl Shortened {
         Ok(best)
     }
 
-    /// Schedules with fewer turns, the shortest first: none at all, without one thread, with one turn joined to another of its thread.
-    fn shorter(&self) -> Vec<Shortened> {
-        let with = |turns: Vec<Turn>| Shortened { head: self.head.clone(), turns: joined(turns) };
-        let mut shorter = Vec::new();
-        if !self.turns.is_empty() {
-            shorter.push(with(Vec::new()));
+    /// Whether a schedule with so many turns is shorter, and still aims at something: without a schedule only a triple is left for that.
+    fn is_shorter(&self, turns: usize) -> bool {
+        let is_triple = self.head.get("kind").is_none_or(Value::is_null);
+        turns < self.turns.len() && (is_triple || turns > 0)
+    }
+
+    /// Without any turn, and without one thread.
+    fn in_large(&self) -> Vec<Change> {
+        let mut threads: Vec<Rc<str>> = self.turns.iter().map(|turn| turn.path.clone()).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        threads.retain(|path| **path != *"0");
+        std::iter::once(Change::Nothing).chain(threads.into_iter().map(Change::Without)).collect()
+    }
+
+    /// With one turn joined to another of its thread, the shortest first.
+    fn in_small(&self) -> Vec<Change> {
+        let mut last: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut changes = Vec::new();
+        for (later, turn) in self.turns.iter().enumerate() {
+            if let Some(earlier) = last.insert(&turn.path, later) {
+                changes.extend([Change::Down { earlier, later }, Change::Up { earlier, later }]);
+            }
         }
-        let mut paths: Vec<&str> = self.turns.iter().map(|turn| &*turn.path).filter(|path| *path != "0").collect();
-        paths.sort_unstable();
-        paths.dedup();
-        for path in paths {
-            shorter.push(with(self.turns.iter().filter(|turn| turn.path != path).cloned().collect()));
+        changes.reverse();
+        changes.retain(|change| self.is_shorter(self.turns_after(change)));
+        changes.sort_by_key(|change| self.turns_after(change));
+        changes
+    }
+
+    /// How many turns it has after a turn was moved.
+    fn turns_after(&self, change: &Change) -> usize {
+        let (Change::Up { later: moved, .. } | Change::Down { earlier: moved, .. }) = *change else {
+            return self.changed(change).turns();
+        };
+        // The turn joins another, and those beside it may be of one thread.
+        let path = |at: usize| self.turns.get(at).map(|turn| &turn.path);
+        let are_joined = moved > 0 && path(moved - 1) == path(moved + 1);
+        self.turns.len() - 1 - usize::from(are_joined)
+    }
+
+    fn changed(&self, change: &Change) -> Shortened {
+        match change {
+            Change::Nothing => self.with(Vec::new()),
+            Change::Without(thread) => self.with(self.turns.iter().filter(|turn| turn.path != *thread).cloned()),
+            Change::Up { earlier, later } => {
+                let mut turns = self.turns.clone();
+                turns[earlier + 1..=*later].rotate_right(1);
+                self.with(turns)
+            }
+            Change::Down { earlier, later } => {
+                let mut turns = self.turns.clone();
+                turns[*earlier..*later].rotate_left(1);
+                self.with(turns)
+            }
         }
-        for later in (1..self.turns.len()).rev() {
-            let own = &self.turns[later].path;
-            let Some(earlier) = self.turns[..later].iter().rposition(|turn| turn.path == *own) else { continue };
-            let mut up = self.turns.clone();
-            let moved = up.remove(later);
-            up.insert(earlier + 1, moved);
-            shorter.push(with(up));
-            let mut down = self.turns.clone();
-            let moved = down.remove(earlier);
-            down.insert(later - 1, moved);
-            shorter.push(with(down));
-        }
-        // Only a triple is left to aim at without a schedule.
-        let is_triple = self.head["kind"].is_null();
-        shorter.retain(|next| next.turns.len() < self.turns.len() && (is_triple || !next.turns.is_empty()));
-        shorter.sort_by_key(Shortened::turns);
-        shorter
+    }
+
+    fn with(&self, turns: impl IntoIterator<Item = Turn>) -> Shortened {
+        Shortened { head: self.head.clone(), steps: self.steps.clone(), turns: joined(turns) }
     }
 }
 
@@ -165,13 +232,29 @@ pub fn fewest<T: Clone>(
     Ok(all)
 }
 
+/// The turns of a schedule whose steps are of these threads.
+fn turns_of<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<Turn> {
+    let mut known: FxHashMap<&str, Rc<str>> = FxHashMap::default();
+    let steps = paths.enumerate().map(|(at, path)| {
+        let path = known.entry(path).or_insert_with(|| Rc::from(path)).clone();
+        Turn { path, steps: std::iter::once(at..at + 1).collect() }
+    });
+    joined(steps)
+}
+
 /// Turns of one thread in a row as one.
-fn joined(turns: Vec<Turn>) -> Vec<Turn> {
+fn joined(turns: impl IntoIterator<Item = Turn>) -> Vec<Turn> {
     let mut all: Vec<Turn> = Vec::new();
     for turn in turns {
-        match all.last_mut().filter(|last| last.path == turn.path) {
-            Some(last) => last.steps.extend(turn.steps),
-            None => all.push(turn),
+        let Some(last) = all.last_mut().filter(|last| last.path == turn.path) else {
+            all.push(turn);
+            continue;
+        };
+        for steps in turn.steps {
+            match last.steps.last_mut().filter(|before| before.end == steps.start) {
+                Some(before) => before.end = steps.end,
+                None => last.steps.push(steps),
+            }
         }
     }
     all
@@ -191,8 +274,8 @@ mod tests {
     use serde_json::json;
 
     fn shortened(paths: &[&str]) -> Shortened {
-        let turn = |path: &&str| Turn { path: path.to_string(), steps: vec![json!({ "path": path })] };
-        Shortened { head: json!({}), turns: paths.iter().map(turn).collect() }
+        let steps = paths.iter().map(|path| json!({ "path": path })).collect();
+        Shortened { head: Map::new(), steps, turns: turns_of(paths.iter().copied()) }
     }
 
     fn paths(shortened: &Shortened) -> Vec<&str> {
@@ -212,6 +295,30 @@ mod tests {
         let best = long.minimise(needs).expect("no run fails");
         assert_eq!(paths(&best).into_iter().filter(|path| *path != "0").collect::<Vec<_>>(), ["0.1", "0.2", "0.1"]);
         assert!(best.turns() <= 4, "{:?}", paths(&best));
+    }
+
+    #[test]
+    fn a_change_has_as_many_turns_as_it_says() {
+        let threads = ["0", "0.1", "0.2", "0.3"];
+        let mut state = 1_u64;
+        for length in 1..60 {
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                threads[(state >> 33) as usize % threads.len()]
+            };
+            let all: Vec<&str> = (0..length).map(|_| next()).collect();
+            let schedule = shortened(&all);
+            for change in schedule.in_small() {
+                assert_eq!(schedule.changed(&change).turns(), schedule.turns_after(&change), "{all:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_schedule_is_shortened_in_little_memory() {
+        let long = shortened(&["0.1", "0.2"].repeat(100_000)); // all shorter ones together have 80 thousand million steps
+        let best = long.minimise(|next| Ok(next.turns() > 2)).expect("no run fails");
+        assert!((3..1_000).contains(&best.turns()), "{} turns", best.turns());
     }
 
     #[test]
