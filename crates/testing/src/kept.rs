@@ -69,13 +69,14 @@ impl Report {
                 format!("{RECORDINGS}/{name}")
             } else {
                 let mut witness = Shortened::read(&find.schedule)?;
-                let recording = read_witness(&find.schedule)?.trace;
-                let recording = Path::new(&recording).parent().unwrap_or(Path::new(""));
+                let json = |error: serde_json::Error| TestError::Io(find.schedule.clone(), error.into());
+                let trace = witness.trace().map_err(json)?;
+                let recording = Path::new(&trace).parent().unwrap_or(Path::new(""));
                 let name = name_of(recording);
                 if recording.is_dir() {
                     copy(recording, &recordings.join(&name))?;
                 }
-                witness.set_trace(&format!("{RECORDINGS}/{name}/trace.jsonl.zst"));
+                witness.set_trace(&format!("{RECORDINGS}/{name}/trace.jsonl.zst")).map_err(json)?;
                 let schedule = format!("find-{}.json", number + 1);
                 witness.write(&folder.join(&schedule))?;
                 schedule

@@ -3,8 +3,10 @@
 use super::settings::TestError;
 use foretrace_report::write_whole;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
@@ -12,9 +14,9 @@ use std::rc::Rc;
 /// The schedule of a witness file as turns of threads, to be rearranged.
 #[derive(Clone)]
 pub struct Shortened {
-    head: Map<String, Value>,
+    head: Head,
     /// All steps of the schedule that was read.
-    steps: Rc<[Value]>,
+    steps: Rc<[Box<RawValue>]>,
     turns: Vec<Turn>,
 }
 
@@ -37,14 +39,26 @@ enum Change {
     Down { earlier: usize, later: usize },
 }
 
+/// What else a witness has, by its names.
+type Head = BTreeMap<String, Box<RawValue>>;
+
+/// What is read of a step.
+#[derive(Deserialize)]
+struct Step<'s> {
+    #[serde(borrow, default)]
+    path: Cow<'s, str>,
+}
+
 /// A witness as it is written.
 #[derive(Serialize)]
 struct Written<'s> {
     #[serde(flatten)]
-    head: &'s Map<String, Value>,
-    schedule: Vec<&'s Value>,
+    head: BTreeMap<&'s str, &'s RawValue>,
+    schedule: Vec<&'s RawValue>,
 }
 
+const SCHEDULE: &str = "schedule";
+const TRACE: &str = "trace";
 /// Most runs that are spent on one schedule.
 const MOST_RUNS: usize = 40;
 /// Of a schedule with more turns, many are left out at once before single ones are moved.
@@ -58,12 +72,17 @@ impl Shortened {
     pub fn read(path: &Path) -> Result<Shortened, TestError> {
         let failed = |error| TestError::Io(path.to_path_buf(), error);
         let text = std::fs::read(path).map_err(failed)?;
-        let mut head: Map<String, Value> = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
-        let Some(Value::Array(steps)) = head.remove("schedule") else {
+        let mut head: Head = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
+        let Some(schedule) = head.remove(SCHEDULE) else {
             return Err(failed(std::io::Error::other("found no schedule, expected a witness")));
         };
-        let paths = steps.iter().map(|step| step.get("path").and_then(Value::as_str).unwrap_or_default());
-        let turns = turns_of(paths);
+        let read = || -> Result<_, serde_json::Error> {
+            let steps: Vec<Box<RawValue>> = serde_json::from_str(schedule.get())?;
+            let paths = steps.iter().map(|step| Ok(serde_json::from_str::<Step<'_>>(step.get())?.path));
+            let turns = turns_of(&paths.collect::<Result<Vec<_>, serde_json::Error>>()?);
+            Ok((steps, turns))
+        };
+        let (steps, turns) = read().map_err(|error| failed(error.into()))?;
         Ok(Shortened { head, steps: steps.into(), turns })
     }
 
@@ -73,8 +92,9 @@ impl Shortened {
     /// The file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), TestError> {
         let ranges = self.turns.iter().flat_map(|turn| &turn.steps);
-        let schedule = ranges.flat_map(|range| &self.steps[range.clone()]).collect();
-        let whole = Written { head: &self.head, schedule };
+        let schedule = ranges.flat_map(|range| &self.steps[range.clone()]).map(Box::as_ref).collect();
+        let head = self.head.iter().map(|(name, value)| (name.as_str(), value.as_ref())).collect();
+        let whole = Written { head, schedule };
         let write = |out: &mut dyn std::io::Write| {
             serde_json::to_writer(&mut *out, &whole)?;
             out.write_all(b"\n")
@@ -87,9 +107,21 @@ impl Shortened {
         Shortened { turns: Vec::new(), ..self }
     }
 
+    /// The path of its trace.
+    ///
+    /// # Errors
+    /// It names none.
+    pub fn trace(&self) -> Result<String, serde_json::Error> {
+        self.head.get(TRACE).map_or(Ok(String::new()), |trace| serde_json::from_str(trace.get()))
+    }
+
     /// Names its trace by another path.
-    pub fn set_trace(&mut self, trace: &str) {
-        self.head.insert("trace".to_string(), Value::from(trace));
+    ///
+    /// # Errors
+    /// Never: every string can be written.
+    pub fn set_trace(&mut self, trace: &str) -> Result<(), serde_json::Error> {
+        self.head.insert(TRACE.to_string(), to_raw_value(trace)?);
+        Ok(())
     }
 
     /// How many turns it has.
@@ -143,7 +175,7 @@ impl Shortened {
 
     /// Whether a schedule with so many turns is shorter, and still aims at something: without a schedule only a triple is left for that.
     fn is_shorter(&self, turns: usize) -> bool {
-        let is_triple = self.head.get("kind").is_none_or(Value::is_null);
+        let is_triple = self.head.get("kind").is_none_or(|kind| kind.get() == "null");
         turns < self.turns.len() && (is_triple || turns > 0)
     }
 
@@ -233,9 +265,9 @@ pub fn fewest<T: Clone>(
 }
 
 /// The turns of a schedule whose steps are of these threads.
-fn turns_of<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<Turn> {
+fn turns_of<P: AsRef<str>>(paths: &[P]) -> Vec<Turn> {
     let mut known: FxHashMap<&str, Rc<str>> = FxHashMap::default();
-    let steps = paths.enumerate().map(|(at, path)| {
+    let steps = paths.iter().map(AsRef::as_ref).enumerate().map(|(at, path)| {
         let path = known.entry(path).or_insert_with(|| Rc::from(path)).clone();
         Turn { path, steps: std::iter::once(at..at + 1).collect() }
     });
@@ -274,8 +306,9 @@ mod tests {
     use serde_json::json;
 
     fn shortened(paths: &[&str]) -> Shortened {
-        let steps = paths.iter().map(|path| json!({ "path": path })).collect();
-        Shortened { head: Map::new(), steps, turns: turns_of(paths.iter().copied()) }
+        let step = |path| to_raw_value(&json!({ "path": path })).expect("a step can be written");
+        let steps = paths.iter().map(step).collect();
+        Shortened { head: Head::new(), steps, turns: turns_of(paths) }
     }
 
     fn paths(shortened: &Shortened) -> Vec<&str> {

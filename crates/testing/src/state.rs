@@ -42,6 +42,9 @@ pub struct State {
     pub searching: Duration,
     /// How long the slowest recorded run took that passed.
     pub slowest: Duration,
+    /// Events of the shortest recorded run that was analysed. Others may be longer by loops that wait.
+    #[serde(default)]
+    pub fewest_events: Option<usize>,
     /// Context switches of the schedules that reached their accesses, and how many those were.
     pub switches: (u64, u64),
     /// Records of each thread in the first recorded run, by which some schedulers choose.

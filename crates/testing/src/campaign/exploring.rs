@@ -21,7 +21,7 @@ const PART_OF_ALL: u32 = 3;
 const PART_FOR_SEARCH: u32 = 4;
 /// And at least so long.
 const SHORTEST: Duration = Duration::from_secs(3);
-/// Programs with more events in a recorded run are not explored: an interleaving more or less says little there. There are fewer pairs.
+/// Programs with more events in every recorded run are not explored: an interleaving more or less says little there. There are fewer pairs.
 const MOST_EVENTS: usize = 10_000;
 const MOST_EVENTS_FOR_PAIRS: usize = 100_000;
 /// A run is cut off after so many times as many events as a recorded run has, but not before this many: a loop that waits ends only so.
@@ -48,12 +48,13 @@ impl Campaign<'_> {
             return Ok(());
         }
         let events = self.state.report.size.events;
-        if events > MOST_EVENTS {
+        let fewest = self.state.fewest_events.unwrap_or(0);
+        if fewest > MOST_EVENTS {
             self.note(format!(
-                "interleavings were not explored: a run has {events} events, and the most is {MOST_EVENTS}"
+                "interleavings were not explored: a run has {fewest} events, and the most is {MOST_EVENTS}"
             ));
         }
-        if events > MOST_EVENTS_FOR_PAIRS {
+        if fewest > MOST_EVENTS_FOR_PAIRS {
             return Ok(());
         }
         self.has_explored = true;
@@ -80,7 +81,7 @@ impl Campaign<'_> {
         let explored = while_not(&is_late, &stop, || -> Result<_, TestError> {
             let first = First { subject: (&settings, &state.baseline), work: &work, kept: &kept, events, records };
             let reversed = first.failing(settings.runs, true, &mut show)?;
-            if !reversed.failing.is_empty() || events > MOST_EVENTS {
+            if !reversed.failing.is_empty() || fewest > MOST_EVENTS {
                 return Ok((reversed, None));
             }
             Ok((reversed, Some(first.failing(settings.runs, false, &mut show)?)))
@@ -129,7 +130,7 @@ struct First<'c> {
     subject: (&'c Settings, &'c Baseline),
     work: &'c Path,
     kept: &'c Path,
-    /// Events of a recorded run.
+    /// Events of a recorded run, the longest.
     events: usize,
     /// What it has recorded.
     records: u64,

@@ -151,7 +151,9 @@ impl Campaign<'_> {
         };
         self.state.report.harmless.already = self.state.report.harmless.already.max(predicted.already);
         self.state.report.harmless.impossible = self.state.report.harmless.impossible.max(predicted.impossible);
-        if predicted.size.events >= self.state.report.size.events {
+        let events = predicted.size.events;
+        self.state.fewest_events = Some(self.state.fewest_events.map_or(events, |fewest| fewest.min(events)));
+        if events >= self.state.report.size.events {
             self.state.report.size = predicted.size;
         }
         self.positions.learn(recording)?;
