@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Find the atomicity violations that other schedules of a trace's run lead to
 ///
@@ -252,8 +252,16 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
     let takes_refuted = args.format == PredictFormat::Shared(Format::Text) || args.repair;
-    let work =
-        |messages| predict(&trace, &observed, &transactions, &options, &stop, &mut Speaker { messages, takes_refuted });
+    let work = |messages| {
+        predict(
+            &trace,
+            &observed,
+            &transactions,
+            &options,
+            &stop,
+            &mut Speaker { messages, takes_refuted, told_at: None },
+        )
+    };
     let blocks = options.atomic.blocks(&trace);
     let program = program(args)?;
     let run = program.as_ref().map(|program| |plan: &Plan| ran_along(program, RUN_LIMIT, plan));
@@ -472,7 +480,11 @@ enum Message {
 struct Speaker {
     messages: SyncSender<Message>,
     takes_refuted: bool,
+    told_at: Option<Instant>,
 }
+
+/// How far the work is, is told so often.
+const TELLS: Duration = Duration::from_millis(20);
 
 impl Sink for Speaker {
     fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
@@ -489,7 +501,10 @@ impl Sink for Speaker {
     }
 
     fn progress(&mut self, progress: &Progress) {
-        let _ = self.messages.send(Message::Progress(*progress));
+        if self.told_at.is_none_or(|told_at| told_at.elapsed() >= TELLS) {
+            let _ = self.messages.send(Message::Progress(*progress));
+            self.told_at = Some(Instant::now());
+        }
     }
 
     fn finished(&mut self, totals: &Totals) {

@@ -129,19 +129,21 @@ impl Shortened {
         self.turns.len()
     }
 
-    /// The shortest that was found and still does what the first one did, as `still_fails` says by running the program.
+    /// The shortest that was found and still does what the first one did, as `still_fails` says by running the program; it says nothing
+    /// where there is no time for that.
     ///
     /// # Errors
     /// Those of `still_fails`.
     pub fn minimise(
         self,
-        mut still_fails: impl FnMut(&Shortened) -> Result<bool, TestError>,
+        mut still_fails: impl FnMut(&Shortened) -> Result<Option<bool>, TestError>,
     ) -> Result<Shortened, TestError> {
         let mut left = MOST_RUNS;
         let mut best = self;
-        let mut fails = |next: &Shortened, left: &mut usize| {
-            *left = left.saturating_sub(1);
-            still_fails(next)
+        let mut fails = |next: &Shortened, left: &mut usize| -> Result<bool, TestError> {
+            let fails = still_fails(next)?;
+            *left = if fails.is_some() { left.saturating_sub(1) } else { 0 };
+            Ok(fails.unwrap_or(false))
         };
         let mut changes = best.in_large();
         changes.reverse();
@@ -154,7 +156,8 @@ impl Shortened {
         if best.turns() > LONG {
             let turns = fewest(best.turns.clone(), left / 2, |turns| {
                 let next = best.with(turns.iter().cloned());
-                Ok(best.is_shorter(next.turns()) && fails(&next, &mut left)?)
+                let fails = best.is_shorter(next.turns()) && fails(&next, &mut left)?;
+                Ok((left > 0).then_some(fails))
             })?;
             best = best.with(turns);
         }
@@ -162,6 +165,9 @@ impl Shortened {
         while progress && left > 0 {
             progress = false;
             for change in best.in_small().into_iter().take(left) {
+                if left == 0 {
+                    break;
+                }
                 let next = best.changed(&change);
                 if fails(&next, &mut left)? {
                     best = next;
@@ -238,14 +244,14 @@ impl Shortened {
 
 /// A part of these that still fails, and that passes without any single one of its elements, as far as so many tries show. Halves are left
 /// out first, then quarters, and so on (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", TSE 2002, without its
-/// complements' order).
+/// complements' order). `still_fails` says nothing where there is no time for a try.
 ///
 /// # Errors
 /// Those of `still_fails`.
 pub fn fewest<T: Clone>(
     mut all: Vec<T>,
     most_tries: usize,
-    mut still_fails: impl FnMut(&[T]) -> Result<bool, TestError>,
+    mut still_fails: impl FnMut(&[T]) -> Result<Option<bool>, TestError>,
 ) -> Result<Vec<T>, TestError> {
     let mut size = all.len().div_ceil(2);
     let mut tries = 0;
@@ -254,7 +260,11 @@ pub fn fewest<T: Clone>(
         while from < all.len() && tries < most_tries {
             let without: Vec<T> = all.iter().take(from).chain(all.iter().skip(from + size)).cloned().collect();
             tries += 1;
-            if still_fails(&without)? { all = without } else { from += size }
+            match still_fails(&without)? {
+                Some(true) => all = without,
+                Some(false) => from += size,
+                None => return Ok(all),
+            }
         }
         size = match size {
             1 if all.len() < before => 1,
@@ -298,10 +308,17 @@ mod tests {
 
     #[test]
     fn only_what_a_failure_needs_is_left() {
-        let needs = |part: &[u32]| Ok(part.contains(&3) && part.contains(&17));
+        let needs = |part: &[u32]| Ok(Some(part.contains(&3) && part.contains(&17)));
         assert_eq!(fewest((0..20).collect(), 100, needs).expect("no error"), [3, 17]);
         assert_eq!(fewest((0..20).collect(), 0, needs).expect("no error").len(), 20);
-        assert_eq!(fewest(Vec::<u32>::new(), 100, |_| Ok(true)).expect("no error"), [0; 0]);
+        let mut tries = 0;
+        let late = |_: &[u32]| {
+            tries += 1;
+            Ok(None)
+        };
+        assert_eq!(fewest((0..20).collect(), 100, late).expect("no error").len(), 20);
+        assert_eq!(tries, 1, "no more is tried without time");
+        assert_eq!(fewest(Vec::<u32>::new(), 100, |_| Ok(Some(true))).expect("no error"), [0; 0]);
     }
     use serde_json::json;
 
@@ -322,7 +339,7 @@ mod tests {
             let paths = paths(next);
             let at = |path| paths.iter().position(|other| *other == path);
             let last = paths.iter().rposition(|path| *path == "0.1");
-            Ok(matches!((at("0.1"), at("0.2"), last), (Some(a), Some(b), Some(c)) if a < b && b < c))
+            Ok(Some(matches!((at("0.1"), at("0.2"), last), (Some(a), Some(b), Some(c)) if a < b && b < c)))
         };
         let long = shortened(&["0", "0.1", "0.3", "0", "0.2", "0.3", "0.2", "0.1", "0", "0.3"]);
         let best = long.minimise(needs).expect("no run fails");
@@ -350,13 +367,13 @@ mod tests {
     #[test]
     fn a_long_schedule_is_shortened_in_little_memory() {
         let long = shortened(&["0.1", "0.2"].repeat(100_000)); // all shorter ones together have 80 thousand million steps
-        let best = long.minimise(|next| Ok(next.turns() > 2)).expect("no run fails");
+        let best = long.minimise(|next| Ok(Some(next.turns() > 2))).expect("no run fails");
         assert!((3..1_000).contains(&best.turns()), "{} turns", best.turns());
     }
 
     #[test]
     fn what_always_fails_needs_no_schedule() {
-        let best = shortened(&["0", "0.1", "0"]).minimise(|_| Ok(true)).expect("no run fails");
+        let best = shortened(&["0", "0.1", "0"]).minimise(|_| Ok(Some(true))).expect("no run fails");
         assert_eq!(best.turns(), 0);
     }
 }

@@ -36,8 +36,8 @@ impl Block {
 pub struct Blocks {
     /// By first event; of blocks that share it the outer one comes first.
     all: Vec<Block>,
-    /// Per thread the positions of its blocks.
-    of_thread: Vec<Vec<u32>>,
+    /// Per event the last block of its thread that has begun by then: one more than its position among all, or 0.
+    begun: Vec<u32>,
 }
 
 impl Atomic {
@@ -105,7 +105,6 @@ impl Blocks {
     /// Puts blocks in order and finds which is in which.
     fn arranged(trace: &Trace, mut all: Vec<Block>) -> Blocks {
         all.sort_by_key(|block| (block.first, std::cmp::Reverse(block.last)));
-        let mut of_thread: Vec<Vec<u32>> = vec![Vec::new(); trace.threads.len()];
         let mut open: Vec<Vec<u32>> = vec![Vec::new(); trace.threads.len()];
         for position in 0..all.len() {
             let Block { thread, first, .. } = all[position];
@@ -116,7 +115,6 @@ impl Blocks {
             all[position].around = open.last().copied();
             all[position].height = 0;
             open.push(position as u32);
-            of_thread[thread.index()].push(position as u32);
         }
         let accesses = Accesses::of_trace(trace);
         for position in (0..all.len()).rev() {
@@ -126,7 +124,8 @@ impl Blocks {
                 *outer = height.max(*outer);
             }
         }
-        Blocks { all, of_thread }
+        let begun = begun(trace, &all);
+        Blocks { all, begun }
     }
 
     /// All blocks, by first event; of blocks that share it the outer one comes first.
@@ -146,9 +145,7 @@ impl Blocks {
 
     /// The innermost block that holds two events of a thread, by its position among all.
     pub fn innermost(&self, thread: ThreadId, first: EventId, second: EventId) -> Option<usize> {
-        let own = &self.of_thread[thread.index()];
-        let begun = own.partition_point(|position| self.all[*position as usize].first <= first);
-        let mut position = own[..begun].last().copied();
+        let mut position = self.begun.get(first.index()).and_then(|begun| begun.checked_sub(1));
         while let Some(inner) = position {
             let block = &self.all[inner as usize];
             if block.holds(thread, first, second) {
@@ -165,6 +162,19 @@ impl Blocks {
         let transaction = |Block { thread, first, last, label, .. }| Transaction { thread, first, last, label };
         outermost.map(transaction).collect()
     }
+}
+
+/// Per event one more than the position of the last of these blocks that its thread has begun by then, or 0.
+fn begun(trace: &Trace, all: &[Block]) -> Vec<u32> {
+    let (mut last, mut next) = (vec![0; trace.threads.len()], 0);
+    let of_event = trace.iter().map(|(id, event)| {
+        while let Some(block) = all.get(next).filter(|block| block.first <= id) {
+            next += 1;
+            last[block.thread.index()] = next as u32;
+        }
+        last[event.thread.index()]
+    });
+    of_event.collect()
 }
 
 /// What the threads access.

@@ -241,11 +241,11 @@ impl Campaign<'_> {
         }
         let until = self.shorten_until();
         fewest(plan.turns.clone(), MOST_SHORTER, |turns| {
-            if Instant::now() >= until {
-                return Ok(false);
+            if Instant::now() >= until || self.is_share_over() {
+                return Ok(None);
             }
             let next = recorder::Plan { turns: turns.to_vec(), ..plan.clone() };
-            self.fails_again(&next, failure, Wanted::Fails)
+            Ok(Some(self.fails_again(&next, failure, Wanted::Fails)?))
         })
     }
 
@@ -304,12 +304,12 @@ impl Campaign<'_> {
         if !find.failure.is_hang() && attempt.recording.is_dir() {
             let (failure, until) = (find.failure.clone(), self.shorten_until());
             short = short.minimise(|next| {
-                if Instant::now() >= until {
-                    return Ok(false);
+                if Instant::now() >= until || self.is_share_over() {
+                    return Ok(None);
                 }
                 next.write(&file)?;
                 let plan = plan_of(&file, &attempt.recording)?;
-                self.fails_again(&plan, &failure, wanted)
+                Ok(Some(self.fails_again(&plan, &failure, wanted)?))
             })?;
         }
         short.write(&file)?;
