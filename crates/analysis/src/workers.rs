@@ -81,6 +81,10 @@ const EASY_WORK: u32 = 20_000;
 /// A worker asks this many questions of a class that turn out not to be easy. Then the class waits until the easy ones of all classes are decided.
 const MOST_NOT_EASY: usize = 16;
 
+/// If so many questions of a class in a row are too large, so are the others. The session begins anew after the first, so the next one
+/// was asked alone.
+const TOO_LARGE: usize = 2;
+
 /// What a remark on a verdict may cost in steps of the solver: not time, so that the same input gives the same bytes.
 const REMARK_WORK: u32 = 20_000;
 
@@ -251,14 +255,23 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
 
     fn batch(&mut self, batch: &Batch, reports: &Sender<Report>) -> anyhow::Result<()> {
         let mut spent = Duration::ZERO;
-        let mut not_easy = 0;
+        let (mut not_easy, mut too_large) = (0, 0);
         for (place, triple) in &batch.triples {
             let start = Instant::now();
             let (report, settled) = match batch.task {
                 Task::Decide { stop_at_feasible, effort } => {
-                    let decision = self.decide_with(effort, *triple, spent)?;
+                    let decision = match too_large {
+                        TOO_LARGE.. => Decision::unknown(self.context.view.trace, *triple, Limit::Size),
+                        _ => self.decide_with(effort, *triple, spent)?,
+                    };
                     let is_unknown = matches!(&decision.verdict, Verdict::Unknown(limit) if !limit.is_answer());
-                    if effort == Effort::Easy && is_unknown && self.context.limits().reached().is_none() {
+                    let is_too_large = matches!(&decision.verdict, Verdict::Unknown(Limit::Size));
+                    too_large = if is_too_large { too_large + 1 } else { 0 };
+                    if effort == Effort::Easy
+                        && too_large < TOO_LARGE
+                        && is_unknown
+                        && self.context.limits().reached().is_none()
+                    {
                         not_easy += 1;
                         if not_easy == MOST_NOT_EASY {
                             break;

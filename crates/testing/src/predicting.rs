@@ -82,11 +82,19 @@ pub struct UnderWay {
 }
 
 impl Analysis {
-    /// Begins to make attempts of a recording. `limit` bounds the time of the solver.
-    pub fn begin(recording: &Path, (seed, failed): (u64, bool), settings: &Settings, limit: Duration) -> Analysis {
+    /// Begins to make attempts of a recording. The first limit bounds the time of the solver, the second one that of all.
+    pub fn begin(
+        recording: &Path,
+        (seed, failed): (u64, bool),
+        settings: &Settings,
+        (limit, most): (Duration, Duration),
+    ) -> Analysis {
         let (sender, done) = channel();
-        let (recording, own) = (recording.to_path_buf(), settings.clone());
-        std::thread::spawn(move || sender.send(Box::new(attempts_of(&recording, seed, failed, &own, limit))));
+        let (recording, own, begun) = (recording.to_path_buf(), settings.clone(), Instant::now());
+        std::thread::spawn(move || {
+            let limit = || limit.min(most.saturating_sub(begun.elapsed()) / PART_TO_DECIDE.1 * PART_TO_DECIDE.0);
+            sender.send(Box::new(attempts_of(&recording, seed, failed, &own, &limit)))
+        });
         Analysis { done }
     }
 
@@ -114,6 +122,8 @@ impl Analysis {
     }
 }
 
+/// How much of the time that is left once a trace is there is for decisions; their schedules take time, too.
+const PART_TO_DECIDE: (u32, u32) = (2, 3);
 /// How long branches of a recording are asked about in any case; if all other analysis has taken longer, as long as that.
 const LEAST_FOR_OTHER_WAYS: Duration = Duration::from_secs(1);
 
@@ -122,7 +132,7 @@ fn attempts_of(
     seed: u64,
     failed: bool,
     settings: &Settings,
-    limit: Duration,
+    limit: &dyn Fn() -> Duration,
 ) -> Result<Predicted, TestError> {
     let file = recording.join(TRACE);
     let format = foretrace_trace::Format::of_path(&file).unwrap_or(foretrace_trace::Format::JSONL);
@@ -146,6 +156,7 @@ fn attempts_of(
     }
     let nothing = Predicted { size, branches, unseen, ..Predicted::default() };
     let Ok(observed) = observe(&trace) else { return Ok(nothing) };
+    let limit = limit();
     let mut options = options(&trace, by, settings, limit);
     options.failed = failed;
     let transactions = options.atomic.transactions(&trace);

@@ -43,8 +43,9 @@ impl Campaign<'_> {
 
     /// Makes attempts of a recorded run.
     pub(super) fn analyse(&mut self, recording: &Path, seed: u64, failed: bool) -> Result<Predicted, TestError> {
-        let analysis = Analysis::begin(recording, (seed, failed), self.settings, self.predict_limit());
-        self.wait_for(&analysis, self.most_analysis())
+        let most = self.most_analysis();
+        let analysis = Analysis::begin(recording, (seed, failed), self.settings, (self.predict_limit(), most));
+        self.wait_for(&analysis, most)
     }
 
     /// How long the analysis of one recorded run is waited for.
@@ -77,8 +78,8 @@ impl Campaign<'_> {
             return Ok(0);
         }
         self.finish_analysis()?;
-        let analysis = Analysis::begin(recording, (seed, false), self.settings, self.predict_limit());
         let most = self.most_analysis();
+        let analysis = Analysis::begin(recording, (seed, false), self.settings, (self.predict_limit(), most));
         let first = match self.settings.time {
             Some(time) if self.may_explore_meanwhile() => {
                 most.min((time / PART_TO_WAIT_FIRST).max(SHORTEST_FIRST_WAIT))
