@@ -78,7 +78,12 @@ pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> an
     };
     let races = raced(walked.statistics.races);
     let operations = if wants_operations { operations(&walked.statistics) } else { String::new() };
-    let told = format!("{told}{operations}{}{races}{}", foreign(&walked.statistics), unexplained(&walked.statistics));
+    let told = format!(
+        "{told}{operations}{}{races}{}{}",
+        foreign(&walked.statistics),
+        unseen_writes(&walked.statistics),
+        unexplained(&walked.statistics)
+    );
     let told = format!("{events} events of {threads} threads{part}{end}, {told}");
     Ok(Made { told, found, inside: walked.statistics.inside })
 }
@@ -145,6 +150,16 @@ fn foreign(statistics: &Statistics) -> String {
         0 => String::new(),
         1..=3 => format!(", {} may order threads unseen (not built by foretrace)", names.join(", ")),
         all => format!(", {} and {} more may order threads unseen (not built by foretrace)", names.join(", "), all - 3),
+    }
+}
+
+/// What is said of functions of the C library whose writes the trace does not have.
+fn unseen_writes(statistics: &Statistics) -> String {
+    let names: Vec<&str> = statistics.unseen_writes.iter().take(3).map(String::as_str).collect();
+    match statistics.unseen_writes.len() {
+        0 => String::new(),
+        1..=3 => format!(", without what {} may have written", names.join(", ")),
+        all => format!(", without what {} and {} more functions may have written", names.join(", "), all - 3),
     }
 }
 

@@ -89,6 +89,7 @@ cases! {
     join_signal: "join-signal.c";
     jthread_stop: "jthread-stop.cpp";
     latch: "latch.cpp";
+    library_writes: "library-writes.c";
     longjmp: "longjmp.c";
     mapping_parts: "mapping-parts.c";
     meeting_points: "meeting-points.cpp";

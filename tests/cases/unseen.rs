@@ -1,6 +1,6 @@
 //! `docs/orders.md` against the recorder: each call that it interposes has a row, and what a row calls unseen is in the trace.
 
-use super::support::Workshop;
+use super::support::{Workshop, ran};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -63,6 +63,32 @@ fn what_a_row_calls_unseen_is_in_the_trace() {
     let columns: Vec<String> = rows().into_iter().filter(|row| row.contains("unseen")).collect();
     for (name, _) in UNSEEN {
         assert!(columns.iter().any(|row| row.contains(&format!("`{name}`"))), "no row says that `{name}` is unseen");
+    }
+}
+
+#[test]
+fn what_the_c_library_writes_unseen_is_told() {
+    let workshop = Workshop::empty();
+    let source = |write: &str| {
+        format!(
+            "#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdlib.h>\n#include <wchar.h>\nint shared;
+            static void *other(void *text) {{ wchar_t *rest; shared++; {write}; shared++; return 0; }}
+            int main(void) {{ wchar_t one[] = L\"a b\", two[] = L\"a b\"; pthread_t t; pthread_create(&t, 0, other, one); other(two);
+                pthread_join(t, 0); return 0; }}"
+        )
+    };
+    for (name, write, told) in [
+        ("known", "wcslen(text)", None),
+        ("unknown", "wcstok(text, L\" \", &rest)", Some("without what wcstok may have written")),
+        ("state", "rand()", Some("without what rand may have written")),
+    ] {
+        std::fs::write(workshop.path(&format!("{name}.c")), source(write)).expect("written");
+        workshop.make(&format!("foretrace cc -w -g -pthread -o {name} {name}.c"));
+        let recorded = ran(&mut workshop.shell(&format!("foretrace record -o {name}.run -- ./{name}")));
+        assert_eq!(told.is_some(), recorded.err.contains("without what"), "{}", recorded.err);
+        assert!(told.is_none_or(|told| recorded.err.contains(told)), "{}", recorded.err);
+        let unseen = workshop.trace(&format!("{name}.run")).iter().filter(|event| event["op"] == "unseen").count();
+        assert_eq!(unseen > 0, told.is_some(), "{name}: {unseen}");
     }
 }
 

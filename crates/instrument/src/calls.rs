@@ -45,6 +45,7 @@ pub fn recorded_library(call: Value) -> Option<Function> {
         By::Runtime => {
             arguments.len() == function.arguments()
                 && call.opcode() == Opcode::Call
+                && arguments[0].ty().kind() == TypeKind::Pointer
                 && arguments.iter().all(|argument| is_word(argument.ty()))
         }
         By::ReadsFirst | By::WritesLast => {
@@ -52,6 +53,7 @@ pub fn recorded_library(call: Value) -> Option<Function> {
             arguments.len() >= function.arguments()
                 && (function.is_variadic() || arguments.len() == function.arguments())
                 && function.pointers().iter().all(is_pointer)
+                && function.effects().is_none_or(|effects| effects.arguments().all(|at| is_pointer(&at)))
                 && (!function.gives_memory() || call.ty().kind() == TypeKind::Pointer)
         }
     };

@@ -22,7 +22,7 @@ const ENTRY_PARAMETERS: usize = 4;
 /// Arguments that the hook has which performs functions of the C library.
 const PERFORMED: usize = 5;
 /// Those of the hooks that note what these read and wrote.
-const NOTED: usize = 5;
+const NOTED: usize = 6;
 
 /// Inserts hooks into the functions of a unit.
 pub struct Hooks<'a> {

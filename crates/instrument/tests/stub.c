@@ -137,11 +137,11 @@ word __foretrace_library(word function, word a, word b, word c, word d, word e, 
     default: abort();
     }
 }
-void __foretrace_reads(word function, word a, word b, word c, word d, word e, word site) {
-    (void)function, (void)a, (void)b, (void)c, (void)d, (void)e, (void)site;
+void __foretrace_reads(word function, word a, word b, word c, word d, word e, word f, word site) {
+    (void)function, (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)site;
 }
-void __foretrace_wrote(word function, word result, word a, word b, word c, word d, word e, word site) {
-    (void)function, (void)result, (void)a, (void)b, (void)c, (void)d, (void)e, (void)site;
+void __foretrace_wrote(word function, word result, word a, word b, word c, word d, word e, word f, word site) {
+    (void)function, (void)result, (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)site;
 }
 void __foretrace_printed(word format, word index, word text, word before, word site) {
     (void)format, (void)index, (void)text, (void)before, (void)site;

@@ -1,6 +1,10 @@
 //! Functions of the C library whose accesses to memory are recorded: the runtime performs them piece by piece, or notes
 //! what they read and wrote. Hooks name a function by its position here.
 
+mod effects;
+
+pub use effects::{Effects, Part, When};
+
 /// How the bytes that a function reads decide what it does and gives back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reading {
@@ -20,6 +24,33 @@ pub enum Reading {
     Passes,
 }
 
+/// Another function that does the same, and that has the arguments in the same places.
+#[rustfmt::skip]
+fn same_as(symbol: &str) -> Option<&'static str> {
+    Some(match symbol {
+        "pread64" => "pread", "pwrite64" => "pwrite", "preadv64" => "preadv", "pwritev64" => "pwritev", "preadv64v2" => "preadv2",
+        "stat64" => "stat", "lstat64" => "lstat", "fstat64" => "fstat", "fstatat64" => "fstatat", "statfs64" => "statfs",
+        "fstatfs64" => "fstatfs", "statvfs64" => "statvfs", "fstatvfs64" => "fstatvfs", "readdir64" => "readdir",
+        "mkstemp64" => "mkstemp", "mkostemp64" => "mkostemp", "getrlimit64" => "getrlimit", "prlimit64" => "prlimit",
+        "fgetpos64" => "fgetpos", "sendfile64" => "sendfile", "fread_unlocked" => "fread", "fwrite_unlocked" => "fwrite",
+        "fgets_unlocked" => "fgets", "fputs_unlocked" => "fputs", "fgetws_unlocked" => "fgetws", "fputws_unlocked" => "fputws",
+        "__getdelim" => "getdelim", "__strtok_r" => "strtok_r", "__stpcpy" => "stpcpy", "__stpncpy" => "stpncpy",
+        "__mempcpy" => "mempcpy", "__asprintf" => "asprintf", "__strdup" => "strdup", "__strndup" => "strndup",
+        "__mbrlen" => "mbrlen", "vscanf" => "__isoc99_vscanf", "vfscanf" => "__isoc99_vfscanf", "vsscanf" => "__isoc99_vsscanf",
+        "index" => "strchr", "rindex" => "strrchr", "strtoimax" | "strtoq" => "strtoll", "strtoumax" | "strtouq" => "strtoull",
+        "__isoc23_strtoll" | "__isoc23_strtoimax" => "__isoc23_strtol",
+        "__isoc23_strtoull" | "__isoc23_strtoumax" => "__isoc23_strtoul",
+        "strtoll_l" | "__isoc23_strtol_l" | "__isoc23_strtoll_l" => "strtol_l",
+        "strtoull_l" | "__isoc23_strtoul_l" | "__isoc23_strtoull_l" => "strtoul_l",
+        "wcstoll" | "wcstoimax" | "wcstoq" | "__isoc23_wcstol" | "__isoc23_wcstoll" | "__isoc23_wcstoimax" => "wcstol",
+        "wcstoull" | "wcstoumax" | "wcstouq" | "__isoc23_wcstoul" | "__isoc23_wcstoull" | "__isoc23_wcstoumax" => "wcstoul",
+        "mbrtoc32" => "mbrtowc", "c32rtomb" => "wcrtomb", "timelocal" => "mktime", "tss_create" => "pthread_key_create", "lgammaf_r" => "lgamma_r",
+        "frexpf32" => "frexpf", "frexpf64" | "frexpf32x" => "frexp", "modff32" => "modff", "modff64" | "modff32x" => "modf",
+        "sincosf32" => "sincosf", "sincosf64" | "sincosf32x" => "sincos", "remquof32" => "remquof", "remquof64" => "remquo",
+        _ => return None,
+    })
+}
+
 macro_rules! functions {
     ($($variant:ident $name:literal $arguments:literal $by:ident $reading:ident;)*) => {
         /// A function.
@@ -33,7 +64,10 @@ macro_rules! functions {
         impl Function {
             /// The function of this symbol.
             pub fn named(symbol: &str) -> Option<Function> {
-                match symbol { $($name => Some(Function::$variant),)* _ => None }
+                match symbol {
+                    $($name => Some(Function::$variant),)*
+                    _ => same_as(symbol).and_then(Function::named),
+                }
             }
 
             /// Its symbol.
@@ -118,7 +152,7 @@ functions! {
     Read "read" 3 WritesLast Passes;
     Pread "pread" 4 WritesLast Passes;
     Recv "recv" 4 WritesLast Passes;
-    Recvfrom "recvfrom" 6 WritesLast Passes;
+    Recvfrom "recvfrom" 6 WritesLast Depends;
     Fread "fread" 4 WritesLast Passes;
     Fgets "fgets" 3 WritesLast Passes;
     Getline "getline" 3 WritesLast Passes;
@@ -171,9 +205,9 @@ functions! {
     Readv "readv" 3 WritesLast Passes;
     Pipe2 "pipe2" 2 WritesLast Passes;
     Socketpair "socketpair" 4 WritesLast Passes;
-    Getsockopt "getsockopt" 5 WritesLast Passes;
-    Getsockname "getsockname" 3 WritesLast Passes;
-    Getpeername "getpeername" 3 WritesLast Passes;
+    Getsockopt "getsockopt" 5 WritesLast Depends;
+    Getsockname "getsockname" 3 WritesLast Depends;
+    Getpeername "getpeername" 3 WritesLast Depends;
     EventfdRead "eventfd_read" 2 WritesLast Passes;
     MqReceive "mq_receive" 4 WritesLast Passes;
     Msgrcv "msgrcv" 5 WritesLast Passes;
@@ -242,7 +276,7 @@ functions! {
     Strcasestr "strcasestr" 2 ReadsFirst Depends;
     Strcoll "strcoll" 2 ReadsFirst Depends;
     Strverscmp "strverscmp" 2 ReadsFirst Depends;
-    Strtof "strtof" 2 ReadsFirst Depends;
+    Strtof "strtof" 2 WritesLast Depends;
     ExplicitBzero "explicit_bzero" 2 WritesLast Passes;
     PosixMemalign "posix_memalign" 3 WritesLast Passes;
     Vprintf "vprintf" 2 ReadsFirst Ends;
@@ -292,7 +326,7 @@ functions! {
     Wcscat "wcscat" 2 WritesLast Depends;
     Wcsncat "wcsncat" 3 WritesLast Depends;
     Wcpcpy "wcpcpy" 2 WritesLast Depends;
-    Mbsrtowcs "mbsrtowcs" 4 WritesLast Passes;
+    Mbsrtowcs "mbsrtowcs" 4 WritesLast Depends;
     Wcsrtombs "wcsrtombs" 4 WritesLast Passes;
     Wcrtomb "wcrtomb" 3 WritesLast Passes;
     Wctomb "wctomb" 2 WritesLast Passes;
@@ -309,7 +343,7 @@ functions! {
     Statfs "statfs" 2 WritesLast Depends;
     Fstatfs "fstatfs" 2 WritesLast Passes;
     Readlinkat "readlinkat" 4 WritesLast Depends;
-    Recvmsg "recvmsg" 3 WritesLast Passes;
+    Recvmsg "recvmsg" 3 WritesLast Depends;
     Preadv "preadv" 4 WritesLast Passes;
     Select "select" 5 WritesLast Passes;
     Pselect "pselect" 6 WritesLast Passes;
@@ -330,6 +364,127 @@ functions! {
     VscanfC23 "__isoc23_vscanf" 2 WritesLast Passes;
     VfscanfC23 "__isoc23_vfscanf" 3 WritesLast Passes;
     VsscanfC23 "__isoc23_vsscanf" 3 WritesLast Depends;
+    Pwritev "pwritev" 4 ReadsFirst Passes;
+    Sendmsg "sendmsg" 3 ReadsFirst Passes;
+    Connect "connect" 3 ReadsFirst Passes;
+    Bind "bind" 3 ReadsFirst Passes;
+    Strlcpy "strlcpy" 3 Runtime Ends;
+    Strlcat "strlcat" 3 Runtime Ends;
+    StrtolC23 "__isoc23_strtol" 3 Runtime Depends;
+    StrtoulC23 "__isoc23_strtoul" 3 Runtime Depends;
+    QsortR "qsort_r" 5 Runtime Passes;
+    Iconv "iconv" 5 WritesLast Depends;
+    Accept "accept" 3 WritesLast Depends;
+    Accept4 "accept4" 4 WritesLast Depends;
+    Recvmmsg "recvmmsg" 5 WritesLast Depends;
+    Sendmmsg "sendmmsg" 4 WritesLast Passes;
+    Sendfile "sendfile" 4 WritesLast Passes;
+    Preadv2 "preadv2" 5 WritesLast Passes;
+    EpollPwait2 "epoll_pwait2" 5 WritesLast Passes;
+    MqTimedreceive "mq_timedreceive" 5 WritesLast Passes;
+    MqGetattr "mq_getattr" 2 WritesLast Passes;
+    Getdents "getdents64" 3 WritesLast Passes;
+    Getaddrinfo "getaddrinfo" 4 WritesLast Depends;
+    Getnameinfo "getnameinfo" 7 WritesLast Depends;
+    GetpwnamR "getpwnam_r" 5 WritesLast Depends;
+    GetpwuidR "getpwuid_r" 5 WritesLast Passes;
+    GetpwentR "getpwent_r" 4 WritesLast Passes;
+    GetgrnamR "getgrnam_r" 5 WritesLast Depends;
+    GetgrgidR "getgrgid_r" 5 WritesLast Passes;
+    GetgrentR "getgrent_r" 4 WritesLast Passes;
+    GethostbynameR "gethostbyname_r" 6 WritesLast Depends;
+    Getgrouplist "getgrouplist" 4 WritesLast Depends;
+    Getresuid "getresuid" 3 WritesLast Passes;
+    Getresgid "getresgid" 3 WritesLast Passes;
+    Getcpu "getcpu" 2 WritesLast Passes;
+    Getdomainname "getdomainname" 2 WritesLast Passes;
+    Getwd "getwd" 1 WritesLast Passes;
+    Confstr "confstr" 3 WritesLast Passes;
+    PtsnameR "ptsname_r" 3 WritesLast Passes;
+    Mktemp "mktemp" 1 WritesLast Depends;
+    Tcgetattr "tcgetattr" 2 WritesLast Passes;
+    Getxattr "getxattr" 4 WritesLast Depends;
+    Lgetxattr "lgetxattr" 4 WritesLast Depends;
+    Fgetxattr "fgetxattr" 4 WritesLast Depends;
+    Listxattr "listxattr" 3 WritesLast Depends;
+    Llistxattr "llistxattr" 3 WritesLast Depends;
+    Flistxattr "flistxattr" 3 WritesLast Passes;
+    Dladdr "dladdr" 2 WritesLast Passes;
+    Fgetpos "fgetpos" 2 WritesLast Passes;
+    PosixSpawn "posix_spawn" 6 WritesLast Passes;
+    PosixSpawnp "posix_spawnp" 6 WritesLast Passes;
+    Waitid "waitid" 4 WritesLast Passes;
+    Wait3 "wait3" 3 WritesLast Passes;
+    Wait4 "wait4" 4 WritesLast Passes;
+    Prlimit "prlimit" 4 WritesLast Passes;
+    TimerCreate "timer_create" 3 WritesLast Passes;
+    TimerSettime "timer_settime" 4 WritesLast Passes;
+    TimerfdSettime "timerfd_settime" 4 WritesLast Passes;
+    TimerfdGettime "timerfd_gettime" 2 WritesLast Passes;
+    Setitimer "setitimer" 3 WritesLast Passes;
+    Mktime "mktime" 1 WritesLast Depends;
+    Timegm "timegm" 1 WritesLast Depends;
+    Sigaction "sigaction" 3 WritesLast Passes;
+    Sigprocmask "sigprocmask" 3 WritesLast Passes;
+    PthreadSigmask "pthread_sigmask" 3 WritesLast Passes;
+    Sigemptyset "sigemptyset" 1 WritesLast Passes;
+    Sigfillset "sigfillset" 1 WritesLast Passes;
+    Sigaddset "sigaddset" 2 WritesLast Depends;
+    Sigdelset "sigdelset" 2 WritesLast Depends;
+    Sigpending "sigpending" 1 WritesLast Passes;
+    Sigwaitinfo "sigwaitinfo" 2 WritesLast Passes;
+    Sigtimedwait "sigtimedwait" 3 WritesLast Passes;
+    Sigaltstack "sigaltstack" 2 WritesLast Passes;
+    SchedGetaffinity "sched_getaffinity" 3 WritesLast Passes;
+    PthreadGetaffinity "pthread_getaffinity_np" 3 WritesLast Passes;
+    SchedGetparam "sched_getparam" 2 WritesLast Passes;
+    SchedRrGetInterval "sched_rr_get_interval" 2 WritesLast Passes;
+    PthreadGetschedparam "pthread_getschedparam" 3 WritesLast Passes;
+    PthreadAttrGetstack "pthread_attr_getstack" 3 WritesLast Passes;
+    PthreadAttrGetstacksize "pthread_attr_getstacksize" 2 WritesLast Passes;
+    PthreadAttrGetguardsize "pthread_attr_getguardsize" 2 WritesLast Passes;
+    PthreadAttrGetdetachstate "pthread_attr_getdetachstate" 2 WritesLast Passes;
+    PthreadGetcpuclockid "pthread_getcpuclockid" 2 WritesLast Passes;
+    ClockGetcpuclockid "clock_getcpuclockid" 2 WritesLast Passes;
+    Regcomp "regcomp" 3 WritesLast Depends;
+    Regexec "regexec" 5 WritesLast Depends;
+    Regerror "regerror" 4 WritesLast Depends;
+    Drand48R "drand48_r" 2 WritesLast Depends;
+    Lrand48R "lrand48_r" 2 WritesLast Depends;
+    Mrand48R "mrand48_r" 2 WritesLast Depends;
+    Srand48R "srand48_r" 2 WritesLast Passes;
+    StrtodL "strtod_l" 3 WritesLast Depends;
+    StrtofL "strtof_l" 3 WritesLast Depends;
+    StrtolL "strtol_l" 4 WritesLast Depends;
+    StrtoulL "strtoul_l" 4 WritesLast Depends;
+    StrcasecmpL "strcasecmp_l" 3 ReadsFirst Depends;
+    StrncasecmpL "strncasecmp_l" 4 ReadsFirst Depends;
+    Wcslen "wcslen" 1 ReadsFirst Depends;
+    Wcsnlen "wcsnlen" 2 ReadsFirst Depends;
+    Wcscmp "wcscmp" 2 ReadsFirst Depends;
+    Wcsncmp "wcsncmp" 3 ReadsFirst Depends;
+    Wcscasecmp "wcscasecmp" 2 ReadsFirst Depends;
+    Wcsncasecmp "wcsncasecmp" 3 ReadsFirst Depends;
+    Wcscoll "wcscoll" 2 ReadsFirst Depends;
+    Wcschr "wcschr" 2 ReadsFirst Depends;
+    Wcsrchr "wcsrchr" 2 ReadsFirst Depends;
+    Wcsspn "wcsspn" 2 ReadsFirst Depends;
+    Wcscspn "wcscspn" 2 ReadsFirst Depends;
+    Wcspbrk "wcspbrk" 2 ReadsFirst Depends;
+    Wcsstr "wcsstr" 2 ReadsFirst Depends;
+    Wmemchr "wmemchr" 3 ReadsFirst Depends;
+    Wmemcmp "wmemcmp" 3 ReadsFirst Depends;
+    Fputws "fputws" 2 ReadsFirst Passes;
+    Wcsdup "wcsdup" 1 WritesLast Depends;
+    Wcpncpy "wcpncpy" 3 WritesLast Depends;
+    Wcsxfrm "wcsxfrm" 3 WritesLast Depends;
+    Wcstol "wcstol" 3 WritesLast Depends;
+    Wcstoul "wcstoul" 3 WritesLast Depends;
+    Wcstod "wcstod" 2 WritesLast Depends;
+    Mbrlen "mbrlen" 3 WritesLast Passes;
+    PthreadKeyCreate "pthread_key_create" 2 WritesLast Passes;
+    Mbsnrtowcs "mbsnrtowcs" 5 WritesLast Passes;
+    Wcsnrtombs "wcsnrtombs" 5 WritesLast Passes;
 }
 
 /// What a format says of the variable arguments.
@@ -441,6 +596,7 @@ impl Function {
                 | Function::Tmpnam
                 | Function::Realpath
                 | Function::Readdir
+                | Function::Wcsdup
         )
     }
 

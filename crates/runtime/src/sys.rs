@@ -6,6 +6,7 @@ use core::sync::atomic::AtomicU32;
 
 pub const EINTR: c_int = 4;
 pub const EAGAIN: c_int = 11;
+pub const ERANGE: c_int = 34;
 pub const EBUSY: c_int = 16;
 pub const EINVAL: c_int = 22;
 pub const EINPROGRESS: c_int = 115;
@@ -403,6 +404,15 @@ unsafe extern "C" {
     pub fn strtoul(text: *const c_char, end: *mut *mut c_char, base: c_int) -> u64;
     pub fn strtod(text: *const c_char, end: *mut *mut c_char) -> f64;
     pub fn qsort(array: *mut c_void, count: usize, size: usize, compare: Compare);
+    pub fn qsort_r(
+        array: *mut c_void,
+        count: usize,
+        size: usize,
+        compare: unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void) -> c_int,
+        argument: *mut c_void,
+    );
+    pub fn wcstoul(text: *const u32, end: *mut *mut u32, base: c_int) -> u64;
+    pub fn wcstod(text: *const u32, end: *mut *mut u32) -> f64;
     pub fn bsearch(
         key: *const c_void,
         array: *const c_void,

@@ -100,6 +100,8 @@ pub struct Thread {
     pub openmp: TeamsOwn,
     /// A write that it has made or is about to make, and that is not recorded.
     pub held: Held,
+    /// What a call of the C library had before it that it replaces: the place of the call, and two words.
+    pub noted: Cell<[u64; 3]>,
     /// Whether it was seen to unwind since it was cancelled.
     pub cancellation: Cancelled,
 }

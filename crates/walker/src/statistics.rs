@@ -58,6 +58,8 @@ pub struct Statistics {
     pub inside: BTreeMap<String, String>,
     /// Code that foretrace did not build, that ran, and that may order threads.
     pub foreign: BTreeSet<String>,
+    /// Functions of the C library that ran and whose writes to memory the trace does not have.
+    pub unseen_writes: BTreeSet<String>,
     /// Events whose access has no record in the log.
     pub unlogged: Vec<Unlogged>,
     /// By place of the program's own code the ways that branches went whose condition depends on shared memory.

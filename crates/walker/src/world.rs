@@ -63,6 +63,8 @@ pub(crate) struct World<'a> {
     pub branches: FxHashMap<(usize, usize), Ways>,
     /// By thread number, its place in the trace.
     pub threads: FxHashMap<u64, ThreadId>,
+    /// Whether the first thread has started another one.
+    pub others_started: bool,
     /// Whether the trace begins later than the run: its events have no positions that a replay could come to.
     pub begins_later: bool,
     /// What is known of its variables' values then.
@@ -136,6 +138,7 @@ impl<'a> World<'a> {
             statistics,
             branches: FxHashMap::default(),
             threads: FxHashMap::default(),
+            others_started: false,
             begins_later: false,
             initials: Initials::default(),
             failed: false,

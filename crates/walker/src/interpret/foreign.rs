@@ -1,4 +1,4 @@
-//! Calls of code that foretrace did not build and that may order threads. The code runs between the thread's last event before the call and
+//! Calls of code that foretrace did not build and that may order threads, or writes what the trace does not have. The code runs between the thread's last event before the call and
 //! its next event after it. So one mark comes right after the former, and one right before the latter.
 
 use super::Walk;
@@ -13,18 +13,28 @@ impl Walk<'_, '_> {
             return;
         }
         let found = match callee {
-            Callee::Symbol(symbol) => {
-                self.program.foreign(symbol, function.unit).map(|code| (crate::program::demangle(symbol), code))
-            }
+            Callee::Symbol(symbol) => match self.program.writes_unseen(symbol) {
+                Some(state) => {
+                    if self.world.others_started {
+                        self.world.statistics.unseen_writes.insert(symbol.clone());
+                    }
+                    Some((symbol.clone(), state))
+                }
+                None => {
+                    let code = self.program.foreign(symbol, function.unit);
+                    self.world.statistics.foreign.extend(code.map(str::to_string));
+                    code.map(|code| (crate::program::demangle(symbol), code))
+                }
+            },
             Callee::Pointer(pointer) => {
                 let pointer = self.word(pointer, 64);
                 let code = self.program.foreign_at(pointer.bits).filter(|_| pointer.is_known());
+                self.world.statistics.foreign.extend(code.map(str::to_string));
                 code.map(|code| ("a function pointer".to_string(), code))
             }
             Callee::Assembly => None,
         };
         let ran = found.map(|(what, code)| {
-            self.world.statistics.foreign.insert(code.to_string());
             let [what, object] = [&*what, code].map(|name| self.world.draft.assembler.name(name));
             Ran { what, object }
         });

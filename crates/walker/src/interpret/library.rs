@@ -189,8 +189,9 @@ impl Walk<'_, '_> {
 
     /// Whether what a function gives back goes to one that looks at its sign alone; then that is fixed.
     pub(super) fn is_comparison(&mut self, value: &Value) -> bool {
-        let compares =
-            |call: &LibraryCall| matches!(call.function, library::Function::Qsort | library::Function::Bsearch);
+        let compares = |call: &LibraryCall| {
+            matches!(call.function, library::Function::Qsort | library::Function::QsortR | library::Function::Bsearch)
+        };
         let is_comparison = self.thread.frames.last().and_then(|frame| frame.library.as_deref()).is_some_and(compares);
         if let (true, Value::Word(word)) = (is_comparison, value)
             && word.is_known()

@@ -362,6 +362,7 @@ impl Walk<'_, '_> {
             return Ok(());
         }
         let number = record.words[0];
+        self.world.others_started = true;
         let child = match self.world.threads.get(&number) {
             Some(child) => *child,
             None => {

@@ -2,6 +2,7 @@
 //! Its calls of the C library are recorded like all others.
 
 use super::module::Module;
+use super::unseen_writes;
 use crate::error::WalkError;
 use foretrace_instrument::rust::rust_name;
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
@@ -28,6 +29,9 @@ const SYSTEM: [&str; 17] = [
     "libstdc++",
     "libutil",
 ];
+/// Those whose writes to memory are known where they are known at all.
+const C_LIBRARY: [&str; 9] =
+    ["libanl", "libc.", "libdl", "libm.", "libnsl", "libpthread", "libresolv", "librt", "libutil"];
 /// Bytes of code that are looked at of the functions of a program.
 const MOST_CODE: u64 = 1 << 20;
 
@@ -39,6 +43,10 @@ pub(crate) struct Foreign {
     /// Libraries, from one address to another.
     ranges: Vec<(u64, u64, usize)>,
     names: Vec<String>,
+    /// What the C library defines.
+    of_c_library: FxHashSet<Box<str>>,
+    /// Its functions that are called and write what no trace has, and by what name.
+    unseen_writes: FxHashMap<Box<str>, Box<str>>,
     /// What libraries of the system define.
     of_system: FxHashSet<Box<str>>,
 }
@@ -51,6 +59,11 @@ impl Foreign {
         let defined = defined.filter_map(|symbol| symbol.name().ok()).filter(|name| !name.is_empty());
         let file = module.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if SYSTEM.iter().any(|start| file.starts_with(start)) {
+            let defined: Vec<&str> = defined.collect();
+            if C_LIBRARY.iter().any(|start| file.starts_with(start)) {
+                self.of_c_library.extend(defined.iter().copied().map(Box::from));
+            }
+            let defined = defined.into_iter();
             self.of_system.extend(defined.map(Box::from));
             return Ok(());
         }
@@ -81,6 +94,18 @@ impl Foreign {
             let number = self.named(format!("code in {file}"));
             self.symbols.extend(called.into_iter().map(|symbol| (symbol.into(), number)));
         }
+    }
+
+    /// Of these functions, which no module of the program defines, the C library's whose writes no trace has.
+    pub fn add_unseen_writes<'a>(&mut self, symbols: impl Iterator<Item = &'a str>) {
+        let of_library = symbols.filter(|symbol| self.of_c_library.contains(*symbol));
+        let found = of_library.filter_map(|symbol| Some((symbol.into(), unseen_writes::state(symbol)?.into())));
+        self.unseen_writes = found.collect();
+    }
+
+    /// By what name a function writes what no trace has.
+    pub fn writes_unseen(&self, symbol: &str) -> Option<&str> {
+        self.unseen_writes.get(symbol).map(|name| &**name)
     }
 
     /// Whether one of these functions, or one that it calls, may order threads.

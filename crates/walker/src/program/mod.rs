@@ -12,6 +12,7 @@ mod position;
 mod prepared;
 mod symbols;
 mod unit;
+mod unseen_writes;
 
 pub(crate) use code::{Code, holds_atomics};
 use foreign::Foreign;
@@ -142,6 +143,8 @@ impl Program {
         for module in &self.modules {
             self.foreign.add_called(&symbols, module, |address| self.by_address.contains_key(&address));
         }
+        let is_elsewhere = |symbol: &&str| self.modules.iter().all(|module| module.symbols.global(symbol).is_none());
+        self.foreign.add_unseen_writes(symbols.into_iter().filter(is_elsewhere));
     }
 
     /// The code which foretrace did not build, and which may order threads, that a call leads to.
@@ -149,6 +152,11 @@ impl Program {
         let name = self.foreign.of_symbol(symbol)?;
         let described = self.address(symbol, unit).is_some_and(|address| self.by_address.contains_key(&address));
         (!described).then_some(name)
+    }
+
+    /// By what name the C library's function of this symbol writes what no trace has, if it does.
+    pub(crate) fn writes_unseen(&self, symbol: &str) -> Option<&str> {
+        self.foreign.writes_unseen(symbol)
     }
 
     /// The same of a call by a pointer.

@@ -12,6 +12,9 @@ pub(super) const WIDE: u64 = 4;
 /// Arguments as hooks get them.
 pub(super) type Arguments = [u64; 5];
 
+/// The same of functions that are noted.
+pub(super) type Noted = [u64; 6];
+
 /// A call of the program whose accesses are recorded.
 #[derive(Clone, Copy)]
 pub(super) struct Call {

@@ -1,12 +1,14 @@
 //! Functions of the C library, performed or noted here, so that the log has their reads and writes.
 
 mod call;
+mod effects;
 mod formats;
 mod notes;
 mod plain;
 mod sort;
 mod strings;
 mod tokens;
+mod wide;
 
 use super::pieces::{__foretrace_copy, __foretrace_set};
 use super::recording;
@@ -53,7 +55,7 @@ fn perform(call: Call, function: Function, arguments: Arguments) -> u64 {
         Function::Strtok => tokens::next(call, a, b, plain::rest_of_strtok()),
         Function::StrtokR => tokens::next(call, a, b, c),
         Function::Strsep => tokens::separate(call, a, b),
-        Function::Qsort => sort::qsort(call, arguments),
+        Function::Qsort | Function::QsortR => sort::qsort(call, function, arguments),
         Function::Bsearch => sort::bsearch(call, arguments),
         _ => strings::perform(call, function, arguments),
     }
@@ -61,20 +63,35 @@ fn perform(call: Call, function: Function, arguments: Arguments) -> u64 {
 
 /// Notes what the function at this position is about to read.
 #[unsafe(no_mangle)]
-pub extern "C" fn __foretrace_reads(function: u64, a: u64, b: u64, c: u64, d: u64, e: u64, site: u64) {
+pub extern "C" fn __foretrace_reads(function: u64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, site: u64) {
     if let (Some(thread), Some(function)) = (recording(), Function::at(function)) {
-        notes::reads(Call { thread, site }, function, [a, b, c, d, e]);
+        let (call, arguments) = (Call { thread, site }, [a, b, c, d, e, f]);
+        match function.effects() {
+            Some(effects) => effects::reads(call, function, arguments, effects),
+            None => notes::reads(call, function, arguments),
+        }
     }
 }
 
 /// Notes what it has written.
 #[unsafe(no_mangle)]
-pub extern "C" fn __foretrace_wrote(function: u64, result: u64, a: u64, b: u64, c: u64, d: u64, e: u64, site: u64) {
+pub extern "C" fn __foretrace_wrote(
+    function: u64,
+    result: u64,
+    a: u64,
+    b: u64,
+    c: u64,
+    d: u64,
+    e: u64,
+    f: u64,
+    site: u64,
+) {
     if let (Some(thread), Some(function)) = (recording(), Function::at(function)) {
-        let (call, arguments) = (Call { thread, site }, [a, b, c, d, e]);
-        match function.scans_list() {
-            Some(format) => formats::scanned_list(call, result, arguments[format], arguments[format + 1]),
-            None => notes::wrote(call, function, result, arguments),
+        let (call, arguments) = (Call { thread, site }, [a, b, c, d, e, f]);
+        match (function.scans_list(), function.effects()) {
+            (Some(format), _) => formats::scanned_list(call, result, arguments[format], arguments[format + 1]),
+            (None, Some(effects)) => effects::wrote(call, function, result, arguments, effects),
+            (None, None) => notes::wrote(call, function, result, arguments),
         }
     }
 }

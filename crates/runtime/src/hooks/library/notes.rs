@@ -1,6 +1,7 @@
 //! What functions read that pass bytes on to the system, and what those wrote that bring some.
 
-use super::call::{Arguments, Call, each_piece};
+use super::call::{Call, Noted, each_piece};
+use super::effects::{address_of_socket, keep_room, keep_rooms_of_message, received};
 use super::strings;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
@@ -9,8 +10,8 @@ use crate::library::Function;
 use crate::sys;
 
 /// Bytes of a pointer and of an `int`.
-const POINTER: u64 = 8;
-const INT: u64 = 4;
+pub(super) const POINTER: u64 = 8;
+pub(super) const INT: u64 = 4;
 /// Bytes of structures of the C library.
 const TIME: u64 = 16;
 const BROKEN_DOWN_TIME: u64 = 56;
@@ -28,6 +29,8 @@ const HOST: u64 = 32;
 const SERVICE: u64 = 32;
 const NAME_IN_ENTRY: u64 = 19;
 const WIDE: u64 = 4;
+/// `mbstate_t`.
+const STATE: u64 = 8;
 const STATUS_BY_PARTS: u64 = 256;
 const FILE_SYSTEM: u64 = 112;
 const FILE_SYSTEM_OF_LINUX: u64 = 120;
@@ -36,7 +39,7 @@ const SYSTEM: u64 = 112;
 const RANDOM_LETTERS: u64 = 6;
 
 /// Before the call.
-pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
+pub fn reads(call: Call, function: Function, [a, b, c, d, e, f]: Noted) {
     let text = |address| {
         strings::text(call, address, u64::MAX);
     };
@@ -45,7 +48,7 @@ pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
         // The kernel refuses a null pointer.
         Function::Stat | Function::Lstat | Function::Readlink | Function::Realpath if a == 0 => {}
         Function::Stat | Function::Lstat | Function::Readlink | Function::Realpath => text(a),
-        Function::Fputs | Function::Puts | Function::Strtof | Function::Strptime | Function::Strfry => text(a),
+        Function::Fputs | Function::Puts | Function::Strptime | Function::Strfry => text(a),
         Function::Sscanf | Function::SscanfC99 | Function::SscanfC23 | Function::InetAton => text(a),
         Function::Vsscanf | Function::VsscanfC23 => text(a),
         Function::Statvfs | Function::Statfs | Function::Mkstemp | Function::Mkostemp | Function::Mkdtemp => text(a),
@@ -86,6 +89,21 @@ pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
         Function::Getenv | Function::SecureGetenv => {
             call.read(environment(), POINTER);
         }
+        Function::Sendto => {
+            call.read_all(b, c);
+            if e != 0 {
+                call.read_all(e, f);
+            }
+        }
+        Function::Recvfrom => keep_room(call, f),
+        Function::Recvmsg => keep_rooms_of_message(call, b),
+        Function::Getsockopt => keep_room(call, e),
+        Function::Mbsrtowcs => {
+            let from = call.read(b, POINTER);
+            if from != 0 {
+                text(from);
+            }
+        }
         Function::Writev => vectors(b, c, u64::MAX, |address, length| call.read_all(address, length)),
         _ if function.format().is_some() => {} // see `formats`
         _ => call.read_all(b, c),
@@ -93,18 +111,24 @@ pub fn reads(call: Call, function: Function, [a, b, c, d, _]: Arguments) {
 }
 
 /// After the call, which gave `result`.
-pub fn wrote(call: Call, function: Function, result: u64, [a, b, c, d, e]: Arguments) {
+pub fn wrote(call: Call, function: Function, result: u64, [a, b, c, d, e, f]: Noted) {
     let positive = |result: i64| u64::try_from(result).unwrap_or(0);
     let (long, int) = (positive(result as i64), positive(i64::from(result as i32)));
     let done = result as i32 == 0;
     let printed = if (result as i32) < 0 { 0 } else { int + 1 };
     let (address, length) = match function {
+        Function::Recvfrom if e != 0 && (result as i64) >= 0 => {
+            note(call, b, long.min(c));
+            return address_of_socket(call, e, f);
+        }
         Function::Read | Function::Pread | Function::Recv | Function::Recvfrom => (b, long.min(c)),
         Function::Readv | Function::Preadv => {
             return vectors(b, c, long, |address, length| note(call, address, length));
         }
-        Function::Recvmsg => return received(call, b, long),
-        Function::MqReceive => (b, long),
+        Function::Recvmsg if (result as i64) >= 0 => {
+            let [site, name, control] = call.thread.noted.get();
+            return received(call, b, long, (site == call.site).then_some((name, control)));
+        }
         Function::Msgrcv if (result as i64) >= 0 => (b, POINTER + long),
         Function::Fread => (a, result.wrapping_mul(b)),
         Function::Fgets | Function::Getcwd if result != 0 => (a, text_length(a) + 1),
@@ -134,9 +158,17 @@ pub fn wrote(call: Call, function: Function, result: u64, [a, b, c, d, e]: Argum
         }
         Function::Mbsrtowcs | Function::Wcsrtombs if a != 0 && (result as i64) >= 0 => {
             note(call, b, POINTER);
+            if d != 0 {
+                note(call, d, STATE);
+            }
             (a, (long + 1).min(c) * if function == Function::Mbsrtowcs { WIDE } else { 1 })
         }
-        Function::Wcrtomb if a != 0 => (a, long),
+        Function::Wcrtomb if a != 0 => {
+            if c != 0 {
+                note(call, c, STATE);
+            }
+            (a, long)
+        }
         Function::Wctomb if a != 0 => (a, int),
         Function::Strxfrm => (a, (long + 1).min(c)),
         Function::StrerrorR if result == b => (b, text_length(b) + 1),
@@ -153,8 +185,7 @@ pub fn wrote(call: Call, function: Function, result: u64, [a, b, c, d, e]: Argum
         Function::Strptime if result != 0 => (c, BROKEN_DOWN_TIME),
         Function::Pipe | Function::Pipe2 if done => (a, 2 * INT),
         Function::Socketpair if done => (d, 2 * INT),
-        Function::Getsockopt if done => return sized(call, d, e),
-        Function::Getsockname | Function::Getpeername if done => return sized(call, b, c),
+        Function::Getsockopt if done => return address_of_socket(call, d, e),
         Function::Poll | Function::Ppoll => return polled(call, a, b),
         Function::Select | Function::Pselect if int > 0 || done => return selected(call, a, [b, c, d]),
         Function::EpollWait | Function::EpollPwait => (b, int * EVENT),
@@ -183,6 +214,10 @@ pub fn wrote(call: Call, function: Function, result: u64, [a, b, c, d, e]: Argum
         Function::InetNtop if result != 0 => (c, text_length(c) + 1),
         Function::Mbstowcs if a != 0 => (a, (long + 1).min(c) * WIDE),
         Function::Wcstombs if a != 0 => (a, (long + 1).min(c)),
+        Function::Mbrtowc if d != 0 => {
+            note(call, d, STATE);
+            (a, if a != 0 && (result as i32) >= 0 { WIDE } else { 0 })
+        }
         Function::Mbrtowc | Function::Mbtowc if a != 0 && (result as i32) >= 0 => (a, WIDE),
         Function::PosixMemalign if done => (a, POINTER),
         Function::ExplicitBzero => (a, b),
@@ -240,13 +275,13 @@ pub fn text_length(text: u64) -> u64 {
 }
 
 /// Wide characters of a text before its end.
-fn wide_length(text: u64) -> u64 {
+pub fn wide_length(text: u64) -> u64 {
     // SAFETY: the program's text, which the library has just read or written.
     (0..).find(|index| unsafe { *((text + index * WIDE) as *const u32) } == 0).unwrap_or(0)
 }
 
 /// Reads a text of wide characters up to its end, of at most so many.
-fn wide_text(call: Call, text: u64, most: u64) {
+pub fn wide_text(call: Call, text: u64, most: u64) {
     let _ = (0..most).find(|index| call.read(text + index * WIDE, WIDE) as u32 == 0);
 }
 
@@ -261,7 +296,7 @@ fn environment() -> u64 {
 }
 
 /// The first `most` bytes of memory that an array of `struct iovec` lists.
-fn vectors(array: u64, count: u64, most: u64, mut visit: impl FnMut(u64, u64)) {
+pub fn vectors(array: u64, count: u64, most: u64, mut visit: impl FnMut(u64, u64)) {
     const SIZE: u64 = 16;
     let mut left = most;
     for index in 0..count {
@@ -274,17 +309,6 @@ fn vectors(array: u64, count: u64, most: u64, mut visit: impl FnMut(u64, u64)) {
     }
 }
 
-/// What `recvmsg` put into the memory that a `struct msghdr` lists.
-fn received(call: Call, header: u64, length: u64) {
-    const VECTORS: u64 = 16;
-    const COUNT: u64 = 24;
-    const FLAGS: u64 = 48;
-    // SAFETY: the program's header, which the kernel has read.
-    let (vectors_at, count) = unsafe { (*((header + VECTORS) as *const u64), *((header + COUNT) as *const u64)) };
-    vectors(vectors_at, count, length, |address, length| note(call, address, length));
-    note(call, header + FLAGS, INT);
-}
-
 /// Sets of descriptors below a number, those that are there.
 fn selected(call: Call, below: u64, sets: [u64; 3]) {
     let bytes = u64::from(below as u32).div_ceil(64) * 8;
@@ -295,14 +319,6 @@ fn selected(call: Call, below: u64, sets: [u64; 3]) {
 fn taken(stream: u64) -> u64 {
     // SAFETY: the program's stream, which the library has just read from.
     unsafe { *((stream + POINTER) as *const u64) }
-}
-
-/// Memory whose size another variable says, which was written, too.
-fn sized(call: Call, address: u64, size: u64) {
-    // SAFETY: the program's variable, which the library has just written.
-    let length = unsafe { (size as *const u32).read_volatile() };
-    note(call, address, u64::from(length));
-    note(call, size, INT);
 }
 
 /// `getline` may have got new memory.

@@ -1,7 +1,19 @@
 //! Sorting and searching with a function of the program. Only the sign of what that gives back counts.
 
 use super::call::{Arguments, Call};
+use crate::library::Function;
 use crate::sys::{self, Compare};
+use core::ffi::c_void;
+
+type CompareWith = unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void) -> i32;
+
+/// The function of `qsort_r` gets one argument more. That of `qsort` does not look at it.
+fn comparison_with(function: u64, argument: u64) -> impl Fn(u64, u64) -> i32 {
+    // SAFETY: the program's function.
+    let compare = unsafe { core::mem::transmute::<u64, CompareWith>(function) };
+    // SAFETY: as above, with elements as it wants them.
+    move |one, other| unsafe { compare(one as *const _, other as *const _, argument as *mut _) }
+}
 
 fn comparison(function: u64) -> impl Fn(u64, u64) -> i32 {
     // SAFETY: the program's function.
@@ -11,13 +23,14 @@ fn comparison(function: u64) -> impl Fn(u64, u64) -> i32 {
 }
 
 /// Merges in memory of its own, and so is stable, as the C library's is as long as there is memory.
-pub fn qsort(call: Call, [array, count, size, function, _]: Arguments) -> u64 {
+pub fn qsort(call: Call, by: Function, [array, count, size, function, argument]: Arguments) -> u64 {
     let bytes = count.wrapping_mul(size);
     if count < 2 || size == 0 {
         return 0;
     }
     let Some(memory) = sys::map(bytes as usize) else { sys::die_by(sys::SIGABRT) };
-    let compare = comparison(function);
+    let argument = if by == Function::QsortR { argument } else { 0 };
+    let compare = comparison_with(function, argument);
     let (mut from, mut to) = (array, memory as u64);
     let mut width = 1;
     while width < count {

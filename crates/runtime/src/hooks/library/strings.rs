@@ -43,6 +43,11 @@ pub fn perform(call: Call, function: Function, [a, b, c, d, e]: Arguments) -> u6
             }
             a
         }
+        Function::Strlcpy => put_within(call, a, b, c),
+        Function::Strlcat => {
+            let length = text(call, a, c);
+            length + put_within(call, a + length, b, c - length)
+        }
         Function::Strdup => duplicate(call, a, ENDLESS),
         Function::Strndup => duplicate(call, a, b),
         Function::Memchr => found(a, c, scan(call, a, c, |byte| byte == b as u8, |_, _, _| {})),
@@ -79,6 +84,25 @@ fn scan(call: Call, address: u64, most: u64, stops: impl Fn(u8) -> bool, mut eac
         done += bytes;
     }
     most
+}
+
+/// `strlcpy`: the text is read as a whole, and as much of it written as there is room for.
+fn put_within(call: Call, to: u64, from: u64, room: u64) -> u64 {
+    let length = plain::length(from);
+    if length < room {
+        return copy_text(call, to, from, u64::MAX);
+    }
+    let kept = room.saturating_sub(1);
+    copy_text(call, to, from, kept);
+    if room > 0 {
+        call.write(to + kept, 0, 1);
+    }
+    kept + text(call, from + kept, u64::MAX)
+}
+
+/// Reads two texts up to where they differ but for the case of letters.
+pub fn compares_folded(call: Call, one: u64, other: u64, most: u64) {
+    compare(call, one, other, most, true, folded);
 }
 
 fn byte_of(value: u64, index: u64) -> u8 {
