@@ -132,3 +132,22 @@ fn memory_that_one_thread_alone_uses_is_predicted_to_be_freed_before() {
         assert!(found.is_empty(), "{name} {flags}: {found:#?}");
     }
 }
+
+/// A use of unmapped memory ends the program there: the access has no effect, and the schedule was followed to its end.
+#[test]
+fn a_use_of_unmapped_memory_is_reached_where_the_program_ends() {
+    let witnesses = |flags: &str| {
+        let workshop = built_with("unmapped-page.c", flags);
+        workshop.make("foretrace record --seed 0 -o run -- ./program");
+        let script = "foretrace predict run --witness-dir w >/dev/null; ls w | grep -c use-after-free";
+        let count = ran(&mut workshop.shell(script)).out;
+        (workshop, count.trim().to_string())
+    };
+    let (workshop, count) = witnesses("");
+    assert_eq!(count, "1");
+    let replayed =
+        ran(&mut workshop.shell("foretrace replay --exactly --times 3 w/use-after-free-*.json -- ./program"));
+    assert_eq!(replayed.status, Some(0), "{}{}", replayed.out, replayed.err);
+    assert!(replayed.out.contains("ended by SIGSEGV") && replayed.out.contains("to the letter"), "{}", replayed.out);
+    assert_eq!(witnesses("-DRIGHT").1, "0");
+}

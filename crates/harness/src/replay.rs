@@ -228,7 +228,7 @@ pub fn judge(
 ) -> Result<Replayed, ReplayError> {
     let events = Events::read(folder.path())?;
     let planned = plan.triple.as_ref().map(|triple| triple.each_ref().map(|one| events.at(&one.path, one.at?)));
-    let difference = events.first_difference(&plan.expected, location);
+    let difference = events.first_difference(&plan.expected, plan.after_free.as_ref(), location);
     let left = folder.replay_verdict().and_then(|line| left(&line));
     let ending = if events.deadlocked() { Ending::Deadlock } else { ending };
     let to_the_letter = difference.is_none() && left.is_none();

@@ -217,6 +217,25 @@ impl Events {
         freed.filter_map(Record::order).max().is_none_or(|freed| freed > access.order())
     }
 
+    /// Whether a use after free ended in a fault, as where memory was unmapped: the access is in the log and did not take effect, and its
+    /// memory was freed by then.
+    pub fn faulted(&self, use_: &UseOfFreed) -> bool {
+        let Some(access) = self.record(&use_.access).filter(|record| record.kind.size() > 0) else { return false };
+        let apart = self.apart.get(&use_.free.0).into_iter().flatten();
+        let mut freed = apart.filter(|record| record.kind == Kind::Free && record.at == use_.free.1);
+        access.order() == Some(0)
+            && freed.any(|freed| {
+                let [start, bytes, ..] = freed.words;
+                start <= access.words[0] && (bytes == 0 || access.words[0] - start < bytes)
+            })
+    }
+
+    /// The record at a position of a thread.
+    fn record(&self, (path, at): &(String, u64)) -> Option<Record> {
+        let records = self.threads.get(path)?;
+        records.binary_search_by_key(at, |record| record.at).ok().map(|index| records[index])
+    }
+
     /// What the accesses of a triple are in this run, which the runtime says happened there; nothing where the logs disagree.
     pub fn reached(&self, places: &[(String, u64); 3], ops: [&str; 3]) -> Option<[Option<Event>; 3]> {
         let triple = places.each_ref().map(|(path, at)| self.at(path, *at));
@@ -311,10 +330,18 @@ impl Events {
     pub fn first_difference(
         &self,
         expected: &[Expected],
+        after_free: Option<&UseOfFreed>,
         location: impl Fn(&Record) -> Option<String>,
     ) -> Option<Difference> {
         let mut last = 0;
         for step in expected {
+            let is_use = |use_: &&UseOfFreed| (&use_.access.0, use_.access.1) == (&step.path, step.at);
+            if let Some(use_) = after_free.filter(is_use)
+                && self.record(&use_.access).is_some_and(|record| fits(step, &record, &location))
+                && self.faulted(use_)
+            {
+                continue;
+            }
             let found = self.at(&step.path, step.at);
             let fits = found.as_ref().is_some_and(|event| fits(step, &event.record, &location));
             let order = found.as_ref().map_or(0, Event::order);
@@ -519,7 +546,7 @@ mod tests {
     }
 
     fn difference(expected: &[Expected], location: &str) -> Option<Difference> {
-        events().first_difference(expected, |_| Some(location.to_string()))
+        events().first_difference(expected, None, |_| Some(location.to_string()))
     }
 
     /// A narrow access at 0x104 meets a wide one at 0x100, whose upper half is what counts.
