@@ -47,9 +47,16 @@ fn programs_that_cannot_be_recorded() {
     workshop.make("echo 'int main(void) { return 0; }' >plain.c && cc -o plain plain.c");
     workshop.make("printf '#!/bin/sh\\n' >script && echo text >text && chmod +x script text");
     workshop.make("cp program locked && chmod a-x locked && strip -R .foretrace -o bare program");
-    let programs = ["./plain", "./script", "./text", "./missing", "missing", ".", "./locked", "./bare"];
-    let told: String =
-        programs.iter().map(|name| refused(&workshop, &format!("foretrace record -o new -- {name}"))).collect();
+    let source = source("update.c");
+    workshop.make("echo 'int x;' >x.c && cc -shared -fPIC -o libx.so x.c");
+    workshop.make(&format!("foretrace cc -g1 -o alone {} -L. -Wl,--no-as-needed -lx", source.display()));
+    workshop.make(
+        "sed 's#/lib64/ld-linux-x86-64.so.2#/lib64/ld-linux-x86-64.so.9#' program >unloaded && chmod +x unloaded",
+    );
+    let programs = ["./plain", "./script", "./text", "./missing", "missing", ".", "./locked", "./bare", "./unloaded"];
+    let commands = programs.map(|name| format!("foretrace record -o new -- {name}"));
+    let commands = commands.into_iter().chain(["foretrace test --time 5 -- ./alone".to_string()]);
+    let told: String = commands.map(|command| refused(&workshop, &command)).collect();
     insta::assert_snapshot!(told);
 }
 

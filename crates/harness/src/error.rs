@@ -24,12 +24,29 @@ pub enum RecordError {
     /// The program does not start.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// It ended before the runtime in it had begun.
+    #[error(
+        "{path}: {ending} before its recording began; expected a program that starts: `ldd {path}` says whether a shared \
+         library is missing{}", after(.wrote), path = .path.display()
+    )]
+    NotBegun {
+        /// The program.
+        path: PathBuf,
+        /// How it ended.
+        ending: Ending,
+        /// What it wrote first to its standard error, if that was kept.
+        wrote: String,
+    },
     /// Its logs cannot be completed.
     #[error(transparent)]
     Logs(#[from] WalkError),
     /// It was cut off.
     #[error("the program {0}")]
     Cut(Cut),
+}
+
+fn after(line: &str) -> String {
+    if line.is_empty() { String::new() } else { format!("; it wrote: {line}") }
 }
 
 /// Why something cannot be replayed.

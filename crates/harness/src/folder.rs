@@ -106,6 +106,11 @@ impl Folder {
         let _ = std::fs::remove_dir_all(&self.path); // that nothing could be recorded is said anyway
     }
 
+    /// Whether the runtime in a program has begun to record into it.
+    pub fn has_begun(&self) -> bool {
+        self.path.join("modules").is_file()
+    }
+
     /// Its path, absolute.
     pub fn path(&self) -> &Path {
         &self.path

@@ -1,6 +1,6 @@
 //! Starts an instrumented program. Its environment says what to record, and its addresses do not vary.
 
-use super::apart::{Apart, End};
+use super::apart::{Apart, End, STDERR};
 use super::ending::Ending;
 use super::error::{LaunchError, RecordError, ReplayError};
 use super::folder::{Folder, Recording};
@@ -172,13 +172,24 @@ impl Run<'_> {
         let described = described.map_err(RecordError::from);
         let ending = described.and_then(|()| self.run(&environment, &surroundings));
         let ending = ending.inspect_err(|_| self.folder.discard())?;
-        self.folder.describe(&self.description(Some(ending)))?;
-        finish_logs(self.folder.path())?;
         let signal = match &surroundings {
             Surroundings::Terminal(held) => held.came().map_err(failed)?.map(|signal| signal as i32),
             Surroundings::Apart(_) => None,
         };
+        let has_harness = self.apart.is_some_and(|apart| apart.harness.is_some());
+        if !has_harness && signal.is_none() && !self.folder.has_begun() {
+            self.folder.discard();
+            return Err(RecordError::NotBegun { path: self.program.path.clone(), ending, wrote: self.first_error() });
+        }
+        self.folder.describe(&self.description(Some(ending)))?;
+        finish_logs(self.folder.path())?;
         Ok(Ended { ending, signal })
+    }
+
+    /// What a program that nobody watches wrote first to its standard error.
+    fn first_error(&self) -> String {
+        let text = self.apart.and_then(|apart| std::fs::read(apart.output.join(STDERR)).ok()).unwrap_or_default();
+        String::from_utf8_lossy(&text).lines().next().unwrap_or_default().to_string()
     }
 
     /// Our environment, and what this program has beside it.

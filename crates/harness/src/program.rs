@@ -29,6 +29,12 @@ pub enum ProgramError {
     /// It may not be executed.
     #[error("{0}: not executable; expected a program that `foretrace cc` or `foretrace c++` linked")]
     NotExecutable(PathBuf),
+    /// What loads it is not there.
+    #[error("{0}: expected its loader at {1}, found nothing there")]
+    NoLoader(PathBuf, PathBuf),
+    /// It is no file.
+    #[error("{0}: a folder; expected a program that `foretrace cc` or `foretrace c++` linked")]
+    Folder(PathBuf),
     /// It is not what was recorded.
     #[error(
         "{path}: has build id {found}, but the recording is of a program with {expected}: it is another one, or was \
@@ -55,7 +61,11 @@ impl Program {
     /// Finds the program of a command line.
     pub fn find(command: &[OsString]) -> Result<Program, ProgramError> {
         let (name, arguments) = command.split_first().expect("clap asks for one at least");
-        let found = which(Path::new(name)).ok_or_else(|| ProgramError::Missing(PathBuf::from(name)))?;
+        let missing = || match Path::new(name).is_dir() {
+            true => ProgramError::Folder(PathBuf::from(name)),
+            false => ProgramError::Missing(PathBuf::from(name)),
+        };
+        let found = which(Path::new(name)).ok_or_else(missing)?;
         let path = found.canonicalize().map_err(|error| ProgramError::Io(found, error))?;
         Ok(Program { path, arguments: arguments.to_vec() })
     }
@@ -77,6 +87,9 @@ impl Program {
         if section.is_none_or(|section| section.size() == 0) && !is_concrete() {
             return Err(ProgramError::Plain(path()));
         }
+        if let Some(loader) = loader(&file).filter(|loader| !loader.exists()) {
+            return Err(ProgramError::NoLoader(path(), loader));
+        }
         nix::unistd::access(&self.path, nix::unistd::AccessFlags::X_OK).map_err(|_| ProgramError::NotExecutable(path()))
     }
 
@@ -94,6 +107,13 @@ impl Program {
             false => Err(ProgramError::Other { path: self.path.clone(), found, expected }),
         }
     }
+}
+
+/// What the kernel starts to load a program.
+fn loader(file: &object::File<'_>) -> Option<PathBuf> {
+    let name = file.section_by_name(".interp")?.data().ok()?;
+    let text = std::str::from_utf8(name.split(|byte| *byte == 0).next()?).ok()?;
+    Some(PathBuf::from(text))
 }
 
 /// The file that a shell would run.
