@@ -1,7 +1,7 @@
 //! A lock of 4 bytes that neither allocates nor calls the C library.
 
 use core::sync::atomic::{
-    AtomicU32,
+    AtomicU32, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
 
@@ -11,6 +11,22 @@ const FREE: u32 = 0;
 const HELD: u32 = 1;
 const AWAITED: u32 = 2;
 const SPINS: u32 = 100;
+
+/// Threads that wait for what another thread is about to do, whatever the program does.
+static AWAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Waits for what another thread is about to do without the program: the controller is not to take the turn for that.
+pub fn await_others<T>(wait: impl FnOnce() -> T) -> T {
+    AWAITING.fetch_add(1, Relaxed);
+    let result = wait();
+    AWAITING.fetch_sub(1, Relaxed);
+    result
+}
+
+/// Whether a thread waits so.
+pub fn is_awaiting() -> bool {
+    AWAITING.load(Relaxed) > 0
+}
 
 /// A lock; who holds it gives it back soon.
 pub struct Lock(AtomicU32);
@@ -37,7 +53,7 @@ impl Lock {
             }
         }
         while self.0.swap(AWAITED, Acquire) != FREE {
-            sys::futex_wait(&self.0, AWAITED, None);
+            await_others(|| sys::futex_wait(&self.0, AWAITED, None));
         }
     }
 

@@ -10,6 +10,7 @@ use crate::feed::others;
 use crate::hooks::held;
 use crate::interpose::real;
 use crate::interpose::signals::state;
+use crate::lock;
 use crate::sys;
 use crate::text::{Text, say};
 use crate::threads::{self, Thread};
@@ -18,6 +19,9 @@ const TICK: i64 = 5_000_000;
 
 /// Ticks that a thread may spend in a function of a lock: it may wait for one that takes the lock in another way.
 const PATIENCE_WITH_LOCKS: usize = 20;
+
+/// Ticks that it may wait for what another thread is about to do without the program: on a machine with much to do that takes long.
+const PATIENCE_WITH_OTHERS: usize = 400;
 
 static SAME: AtomicUsize = AtomicUsize::new(0);
 static LAST: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
@@ -77,7 +81,9 @@ fn look() {
     let same = LAST.swap(this, Relaxed) == this && LAST_COUNT.swap(count, Relaxed) == count;
     SAME.store(if same { SAME.load(Relaxed) + 1 } else { 0 }, Relaxed);
     let spins = SAME.load(Relaxed) > PATIENCE_WITH_LOCKS && thread.in_lock.is_inside();
-    if same && (spins || sleeps_or_has_ended(thread.tid.load(Relaxed))) {
+    // Asked after the kernel: the thread may wait for the very lock that is held here.
+    let awaits = || lock::is_awaiting() && SAME.load(Relaxed) < PATIENCE_WITH_OTHERS;
+    if same && (spins || sleeps_or_has_ended(thread.tid.load(Relaxed)) && !awaits()) {
         held::keep(thread);
         take_turn(thread);
     }

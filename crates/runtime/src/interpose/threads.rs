@@ -12,6 +12,7 @@ use crate::controller;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::hooks::tsan;
+use crate::lock::await_others;
 use crate::log;
 use crate::ownership;
 use crate::record::{Kind, TRIED_JOINS, tried_if};
@@ -163,7 +164,7 @@ impl Joining {
     /// With a controller the other thread is on its way out, which no deadline can forestall.
     fn finish(&self, thread: &'static Thread, real: impl Fn() -> c_int) -> c_int {
         if controller::controlled() {
-            return thread.quietly(|| real::pthread_join(self.pthread, self.result));
+            return thread.quietly(|| await_others(|| real::pthread_join(self.pthread, self.result)));
         }
         thread.end();
         thread.quietly(real)
