@@ -35,6 +35,7 @@ macro_rules! cases {
 
 cases! {
     alloca: "alloca.c";
+    arenas: "arenas.c";
     asm_lock: "asm-lock.c";
     asm_operations: "asm-operations.c";
     asm_twins: "asm-twins.c";

@@ -70,6 +70,8 @@ pub struct Thread {
     pub detached: AtomicBool,
     /// Its number in the kernel.
     pub tid: AtomicI32,
+    /// Set when it has memory of the allocator's.
+    pub has_memory: AtomicU32,
     /// Set when its creator has recorded it.
     pub announced: AtomicU32,
     /// Somebody cancelled it.

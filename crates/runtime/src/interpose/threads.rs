@@ -38,6 +38,7 @@ pub extern "C" fn create(
     let result = thread.quietly(|| real::pthread_create(pthread, attributes, run, data));
     state::set_mask(mask);
     if result == 0 {
+        await_memory(child);
         announce(thread, child, pthread, attributes, place);
     } else {
         // SAFETY: the thread never started.
@@ -45,6 +46,24 @@ pub extern "C" fn create(
     }
     thread.end();
     result
+}
+
+/// Waits until the child has an arena of the allocator: arenas have their addresses by the order in which threads come to the allocator
+/// for the first time, and a schedule, in which threads run in another order, is to have the same addresses.
+fn await_memory(child: &Thread) {
+    await_others(|| {
+        while child.has_memory.load(Acquire) == 0 {
+            sys::futex_wait(&child.has_memory, 0, None);
+        }
+    });
+}
+
+/// Lets the allocator choose the arena of this thread.
+fn take_memory(thread: &Thread) {
+    // SAFETY: the memory is not used.
+    unsafe { sys::__libc_free(sys::__libc_malloc(1)) };
+    thread.has_memory.store(1, Release);
+    sys::futex_wake(&raw const thread.has_memory, 1);
 }
 
 /// The child has a number from here on, and may run.
@@ -77,6 +96,7 @@ unsafe extern "C" fn run(data: *mut c_void) -> *mut c_void {
     // SAFETY: from `create`; threads are never freed.
     let thread: &'static Thread = unsafe { &*data.cast() };
     threads::leave();
+    take_memory(thread);
     while thread.announced.load(Acquire) == 0 {
         sys::futex_wait(&thread.announced, 0, None);
     }
