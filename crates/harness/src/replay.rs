@@ -15,6 +15,7 @@ use super::verify::{
 use foretrace_report::{SavedKind, SavedStep, SavedWitness, write_whole};
 use foretrace_trace::{EventId, Trace};
 use foretrace_walker::log::{Log, Record, open_logs};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -165,12 +166,22 @@ impl Plan {
         })
     }
 
+    /// How many counted records its threads write by the end of the schedule: the logs of a recording may have left most of them out.
+    fn records(&self) -> u64 {
+        let mut last: FxHashMap<&str, u64> = FxHashMap::default();
+        for turn in &self.turns {
+            let until = last.entry(&turn.path).or_default();
+            *until = (*until).max(turn.end.until.saturating_add(1));
+        }
+        last.into_values().fold(0, u64::saturating_add)
+    }
+
     /// Writes the schedule for the runtime.
     pub fn write_schedule(&self, folder: &Folder) -> Result<PathBuf, ReplayError> {
         let path = folder.path().join("schedule");
         let triple = self.triple.as_ref().map(target::as_lines).unwrap_or_default();
         let joins = self.expected.iter().filter(|step| step.what.is_join());
-        let limit = format!("limit {}\n", most_logs(self.recording.as_deref()));
+        let limit = format!("limit {}\n", most_logs(self.recording.as_deref(), self.records()));
         // There waits ended by their limits before their time.
         let is_explored = self.recording.as_ref().is_some_and(|recording| recording.join(WAITS).is_file());
         let explored = if is_explored { "explored\n" } else { "" };
@@ -210,13 +221,14 @@ pub fn run_plan(
 
 /// Most bytes of the logs of a replay: more than any part of the recording that it goes along, and not all that a program writes that runs in
 /// circles afterwards.
-fn most_logs(recording: Option<&Path>) -> u64 {
+fn most_logs(recording: Option<&Path>, records: u64) -> u64 {
     const LEAST: u64 = 64 << 20;
     const TIMES: u64 = 4;
+    const RECORD: u64 = 40; // of an update
     let files = recording.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let logs = files.filter(|file| file.path().extension().is_some_and(|end| end == "log"));
     let bytes: u64 = logs.filter_map(|log| log.metadata().ok()).map(|log| log.len()).sum();
-    LEAST + TIMES * bytes
+    LEAST + TIMES * bytes + records.saturating_mul(RECORD)
 }
 
 /// Holds the logs of a replay against its plan. `location` says where in the source a record is.
@@ -283,5 +295,28 @@ impl Replayed {
     /// Whether what was planned came of it, if only another way.
     pub fn reached(&self) -> bool {
         !matches!(self.outcome, Outcome::NotReached(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::End;
+
+    /// A recording may have left out of its logs what a thread did while it spun; the replay's logs have all of it.
+    #[test]
+    fn logs_of_a_replay_have_room_for_what_the_recording_left_out() {
+        let turn = |path: &str, until| Turn { path: path.to_string(), first: 0, end: End::at(until) };
+        let plan = Plan {
+            turns: vec![turn("0", 9), turn("0.1", 5_000_000), turn("0", 99)],
+            handlers: Vec::new(),
+            expected: Vec::new(),
+            recording: None,
+            triple: None,
+            watched: None,
+            after_free: None,
+        };
+        assert_eq!(plan.records(), 5_000_101);
+        assert!(most_logs(None, plan.records()) > (64 << 20) + 32 * 5_000_101);
     }
 }

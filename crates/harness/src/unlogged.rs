@@ -34,9 +34,17 @@ impl Traced {
         traced
     }
 
-    /// The last position of a thread in a range, else the range's start.
+    /// The last position of a thread in a range, else the range's start. Where the trace ends before the recording, all that comes before
+    /// the thread's next step: without a record it took effect before another thread came to its memory.
     fn last(&self, path: &str, range: Range<u64>) -> u64 {
-        let Some(positions) = self.0.get(path) else { return range.start };
+        if self.0.is_empty() {
+            return range.start; // nothing is known
+        }
+        let positions = self.0.get(path).map_or(&[][..], Vec::as_slice);
+        let ends_before = positions.last().is_none_or(|last| *last < range.end);
+        if ends_before && range.end != u64::MAX {
+            return range.start.max(range.end.saturating_sub(1));
+        }
         let before = positions.partition_point(|at| *at < range.end);
         positions[..before].last().map_or(range.start, |at| range.start.max(*at))
     }
@@ -67,6 +75,8 @@ mod tests {
         let step = |path: &str, at| Step { path: path.to_string(), at, apart: None };
         let steps = [step("0", 0), step("0.1", 1), step("0", 5), step("0.1", 2), step("0", 6), step("0.2", 0)];
         assert_eq!(traced.ends(&steps), [4, 1, 5, 2, 9, 0]);
+        let late = [step("0", 0), step("0", 9), step("0.1", 1), step("0", 20), step("0.1", 8)];
+        assert_eq!(traced.ends(&late), [7, 19, 7, 20, 8], "the trace ends before the recording");
         let freed = Step { apart: Some(1), ..step("0", 4) };
         assert_eq!(traced.ends(&[step("0", 0), freed, step("0", 6)]), [3, 4, 9]);
     }
