@@ -81,6 +81,7 @@ cases! {
     futures: "futures.cpp";
     generator: "generator.cpp";
     handed_on: "handed-on.c";
+    handles: "handles.c";
     identity: "identity.c";
     increment: "increment.c";
     iostream: "iostream.cpp";

@@ -44,7 +44,7 @@ fn same_as(symbol: &str) -> Option<&'static str> {
         "strtoull_l" | "__isoc23_strtoul_l" | "__isoc23_strtoull_l" => "strtoul_l",
         "wcstoll" | "wcstoimax" | "wcstoq" | "__isoc23_wcstol" | "__isoc23_wcstoll" | "__isoc23_wcstoimax" => "wcstol",
         "wcstoull" | "wcstoumax" | "wcstouq" | "__isoc23_wcstoul" | "__isoc23_wcstoull" | "__isoc23_wcstoumax" => "wcstoul",
-        "mbrtoc32" => "mbrtowc", "c32rtomb" => "wcrtomb", "timelocal" => "mktime", "tss_create" => "pthread_key_create", "lgammaf_r" => "lgamma_r",
+        "mbrtoc32" => "mbrtowc", "c32rtomb" => "wcrtomb", "timelocal" => "mktime", "tss_create" => "pthread_key_create", "pthread_tryjoin_np" => "pthread_join", "lgammaf_r" => "lgamma_r",
         "frexpf32" => "frexpf", "frexpf64" | "frexpf32x" => "frexp", "modff32" => "modff", "modff64" | "modff32x" => "modf",
         "sincosf32" => "sincosf", "sincosf64" | "sincosf32x" => "sincos", "remquof32" => "remquof", "remquof64" => "remquo",
         _ => return None,
@@ -482,6 +482,12 @@ functions! {
     Wcstoul "wcstoul" 3 WritesLast Depends;
     Wcstod "wcstod" 2 WritesLast Depends;
     Mbrlen "mbrlen" 3 WritesLast Passes;
+    PthreadCreate "pthread_create" 4 WritesLast Depends;
+    ThrdCreate "thrd_create" 3 WritesLast Depends;
+    PthreadJoin "pthread_join" 2 WritesLast Passes;
+    PthreadTimedjoin "pthread_timedjoin_np" 3 WritesLast Passes;
+    PthreadClockjoin "pthread_clockjoin_np" 4 WritesLast Passes;
+    ThrdJoin "thrd_join" 2 WritesLast Passes;
     PthreadKeyCreate "pthread_key_create" 2 WritesLast Passes;
     Mbsnrtowcs "mbsnrtowcs" 5 WritesLast Passes;
     Wcsnrtombs "wcsnrtombs" 5 WritesLast Passes;

@@ -8,7 +8,7 @@ mod control;
 mod gcc_atomic16;
 pub mod held;
 pub mod held_write;
-mod library;
+pub mod library;
 mod marks;
 pub mod occupied;
 mod pieces;

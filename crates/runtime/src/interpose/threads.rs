@@ -10,6 +10,7 @@ use super::{interpose, notices, real, signals, tracked};
 use crate::adopt::publish;
 use crate::controller;
 use crate::hooks::begin::Begin;
+use crate::hooks::library::created;
 use crate::hooks::occupied::Occupied;
 use crate::hooks::tsan;
 use crate::lock::await_others;
@@ -39,6 +40,9 @@ pub extern "C" fn create(
     state::set_mask(mask);
     if result == 0 {
         await_memory(child);
+        thread.end();
+        created(thread, pthread as u64);
+        thread.begin();
         announce(thread, child, pthread, attributes, place);
     } else {
         // SAFETY: the thread never started.

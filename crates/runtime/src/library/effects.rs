@@ -178,6 +178,12 @@ impl Function {
             Function::Wcpncpy => effects(&[Special(1)], &[Counted(0, 2, WIDE)], Always),
             Function::Wcsxfrm => effects(&[Wide(1)], &[GivenAtMost(0, 2, WIDE, 1)], Always),
             Function::Wcstol | Function::Wcstoul | Function::Wcstod => effects(&[Special(0)], &[At(1, 0, 8)], Always),
+            Function::PthreadCreate => effects(&[Special(0), Special(2)], &[], Zero),
+            Function::ThrdCreate => effects(&[Special(0), Special(1)], &[], Zero),
+            Function::PthreadJoin | Function::PthreadTimedjoin | Function::PthreadClockjoin => {
+                effects(&[], &[At(1, 0, 8)], Zero)
+            }
+            Function::ThrdJoin => effects(&[], &[At(1, 0, 4)], Zero),
             Function::PthreadKeyCreate => effects(&[], &[At(0, 0, 4)], Zero),
             Function::Mbrlen => effects(&[], &[At(2, 0, 8)], Always),
             Function::Mbsnrtowcs => effects(&[], &[At(1, 0, 8), GivenAtMost(0, 3, WIDE, 1), At(4, 0, 8)], NotNegative),

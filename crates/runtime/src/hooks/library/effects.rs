@@ -4,16 +4,21 @@ use super::call::{Call, Noted, WIDE};
 use super::notes::{INT, POINTER, note, text_length, vectors, wide_length, wide_text};
 use super::{plain, strings, wide};
 use crate::library::{Effects, Function, Part, When};
+use crate::threads::Thread;
 
 /// Bytes of `struct mmsghdr`, and where in it the length of the message is.
 const MESSAGE: u64 = 64;
 const LENGTH_OF_MESSAGE: u64 = 56;
+
+/// What is under way is a call that creates a thread.
+const CREATES: u64 = 1 << 63;
 
 /// Before the call.
 pub fn reads(call: Call, function: Function, arguments: Noted, effects: Effects) {
     let [a, b, c, d, e, _] = arguments;
     match function {
         Function::Accept | Function::Accept4 | Function::Getsockname | Function::Getpeername => keep_room(call, c),
+        Function::PthreadCreate | Function::ThrdCreate => call.thread.noted.set([call.site, a, CREATES]),
         Function::Sendmsg => sent(call, b),
         Function::Pwritev => vectors(b, c, u64::MAX, |address, length| call.read_all(address, length)),
         Function::Recvmmsg => {} // each of its messages has room of its own, see `received`
@@ -23,6 +28,15 @@ pub fn reads(call: Call, function: Function, arguments: Noted, effects: Effects)
         Function::StrncasecmpL => strings::compares_folded(call, a, b, c),
         _ if wide::reads(call, function, [a, b, c]) => {}
         _ => effects.reads.iter().for_each(|part| read(call, function, arguments, *part)),
+    }
+}
+
+/// A thread was created, and the call that is under way has written its name. The new thread finds it: the write comes before its start.
+pub fn created(thread: &'static Thread, name: u64) {
+    let [site, place, what] = thread.noted.get();
+    if (place, what) == (name, CREATES) {
+        thread.noted.set([0; 3]);
+        note(Call { thread, site }, name, POINTER);
     }
 }
 

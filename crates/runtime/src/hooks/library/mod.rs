@@ -14,6 +14,7 @@ use super::pieces::{__foretrace_copy, __foretrace_set};
 use super::recording;
 use crate::library::Function;
 use call::{Arguments, Call, WIDE};
+pub use effects::created;
 
 /// Performs the function at this position.
 ///
