@@ -50,3 +50,27 @@ fn a_failure_is_told_by_what_comes_right_before_it() {
     let story: Vec<&str> = find["story"].as_array().expect("lines").iter().filter_map(Value::as_str).collect();
     assert!(story[0].contains(&line("bookings.find")) && story[2].contains(&line("bookings.insert")), "{find:#}");
 }
+
+/// What two calls of a thread make of the work of another one is an effect of what comes within one call.
+#[test]
+fn a_failure_is_told_by_what_is_not_atomic_within_a_function() {
+    let wrong = report(&built_with("average.c", ""), "");
+    let find = &wrong["tests"][0]["finds"][0];
+    assert!(find["title"].as_str().is_some_and(|title| title.contains("`average` is not atomic")), "{find:#}");
+    let right = report(&built_with("average.c", "-DRIGHT"), "--time 20");
+    assert_eq!(failures(&right), "", "{right:#}");
+}
+
+/// The violations that let a thread use the memory are other ways to the same failure.
+#[test]
+fn a_use_after_free_is_told_as_one() {
+    let wrong = report(&built_with("idle-sessions.c", ""), "");
+    let finds = wrong["tests"][0]["finds"].as_array().expect("finds");
+    let is_told = |find: &Value| {
+        let title = find["title"].as_str().unwrap_or_default();
+        title.contains("is used after its memory was freed")
+    };
+    assert!(!finds.is_empty() && finds.iter().all(is_told), "{wrong:#}");
+    let right = report(&built_with("idle-sessions.c", "-DRIGHT"), "--time 20");
+    assert_eq!(failures(&right), "", "{right:#}");
+}

@@ -144,9 +144,24 @@ impl Attempt {
         self.cycle.as_ref().is_some_and(|cycle| cycle.kind == CycleKind::UseAfterFree)
     }
 
+    /// Whether it is to violate a whole block.
+    pub fn is_block(&self) -> bool {
+        self.cycle.as_ref().is_some_and(|cycle| cycle.kind == CycleKind::Block)
+    }
+
+    /// Whether no block but the whole thread holds the first and the second access.
+    pub fn is_whole_thread(&self) -> bool {
+        self.order.0
+    }
+
     /// How many of the three accesses are in code of libraries.
     pub fn in_libraries(&self) -> usize {
         self.accesses.iter().filter(|access| access.is_of_library).count()
+    }
+
+    /// Whether all three are: it is about a variable of a library's own.
+    pub fn is_internal(&self) -> bool {
+        self.in_libraries() == self.accesses.len()
     }
 
     /// The two functions that meet.

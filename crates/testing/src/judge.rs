@@ -102,6 +102,11 @@ impl Failure {
         self.place.is_some() && self.cause != Cause::UseAfterFree
     }
 
+    /// Whether memory was used after its `free`.
+    pub fn is_use_after_free(&self) -> bool {
+        self.cause == Cause::UseAfterFree
+    }
+
     /// Whether a run took as long as it may.
     pub fn is_hang(&self) -> bool {
         self.cause == Cause::Ended(Ending::Hang)

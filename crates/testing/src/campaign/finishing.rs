@@ -133,11 +133,16 @@ impl Campaign<'_> {
         let by_itself = |shown: &Shown| shown.attempt.kind == Kind::Observed;
         found.shown.sort_by_key(|shown| {
             let Attempt { order, kind, .. } = shown.attempt;
+            // What several calls and turns of a thread make of others' work is mostly an effect of what happens within one of them.
+            let is_wide = shown.attempt.is_whole_thread();
             // What passing runs show, too, is no cause by itself.
             let is_usual = self.state.plan.is_shown(&shown.attempt.class);
             // Three accesses say more than the branch that follows from them.
             let is_effect = kind == Kind::OtherWay;
-            (!shown.reached, by_itself(shown), is_effect, is_usual, shown.attempt.in_libraries(), order, kind)
+            let is_other = found.failure.is_use_after_free() && !shown.attempt.is_use_after_free();
+            let (is_internal, in_libraries) = (shown.attempt.is_internal(), shown.attempt.in_libraries());
+            let by_itself = by_itself(shown);
+            (!shown.reached, is_other, is_effect, is_internal, is_wide, by_itself, is_usual, in_libraries, order, kind)
         });
         self.prefer_the_cause(number, &mut found)?;
         let found_by_exploring = found.is_explored;
@@ -250,20 +255,28 @@ impl Campaign<'_> {
     }
 
     /// Puts first a schedule that fails by the order of its three accesses alone, where there is one: then these are the cause. Others may
-    /// fail by what their schedules do besides. Of several it is one after which the program fails soonest: after others, what fails may come
-    /// of what happens later.
+    /// fail by what their schedules do besides. Of several it is one within a function or a turn of a loop, and of these one after which the
+    /// program fails soonest: after others, what fails may come of what happens later. Three accesses of a whole thread come after the
+    /// violation of a block, and all come after a use after free where that is the failure.
     pub(super) fn prefer_the_cause(&mut self, number: usize, found: &mut Found) -> Result<(), TestError> {
-        if found.shown.len() < 2 || found.failure.is_hang() || number >= MOST_SHORTENED {
+        let [best, _, ..] = &found.shown[..] else { return Ok(()) };
+        if found.failure.is_hang() || number >= MOST_SHORTENED || best.reached && best.attempt.is_use_after_free() {
             return Ok(());
         }
+        let is_block = best.reached && best.attempt.is_block() && !best.attempt.is_whole_thread();
         let file = self.work.place(format!("cause-{number}.json"));
         // Without its schedule a block has no order to keep. What a failing run shows itself counts here: it is tried by itself.
         let mut compared: Vec<usize> = (0..found.shown.len()).collect();
-        compared.retain(|at| found.shown[*at].attempt.cycle.is_none());
+        compared.retain(|at| {
+            let attempt = &found.shown[*at].attempt;
+            attempt.cycle.is_none() && !(is_block && attempt.is_whole_thread())
+        });
         compared.sort_by_key(|at| {
             let Shown { reached, after, attempt, .. } = &found.shown[*at];
+            let is_usual = self.state.plan.is_shown(&attempt.class);
             let distance = (*after).max(AT_ONCE).ilog2();
-            (!reached, self.state.plan.is_shown(&attempt.class), attempt.in_libraries(), distance, attempt.order)
+            let is_wide = attempt.is_whole_thread();
+            (!reached, attempt.is_internal(), is_wide, is_usual, attempt.in_libraries(), distance, attempt.order)
         });
         for at in compared.into_iter().take(MOST_COMPARED) {
             if self.is_share_over() {
