@@ -543,6 +543,16 @@ fn a_program_that_always_comes_to_a_deadlock_is_said_to() {
     assert!(run.out.contains("1. deadlock"), "{}{}", run.out, run.err);
 }
 
+/// A signal that is handled after the program looked and before it waits is lost.
+#[test]
+fn a_signal_comes_right_before_a_pause() {
+    let run = test(&built_with("reload-flag.c", ""), "--run-limit 1 --stop-after 1");
+    assert_eq!(run.status, Some(1), "{}{}", run.out, run.err);
+    assert!(run.out.contains("1. hangs") && run.out.contains("fails in 3 of 3 replays"), "{}", run.out);
+    let right = test(&built_with("reload-flag.c", "-DRIGHT"), "--runs 30");
+    assert_eq!(right.status, Some(0), "{}{}", right.out, right.err);
+}
+
 #[test]
 fn a_program_that_always_fails_is_said_to() {
     let run = test(&built(&source("always-fails.c")), "");

@@ -36,6 +36,7 @@ pub mod mutex;
 pub mod notices;
 pub mod once;
 pub mod openmp;
+mod pause;
 pub mod poll;
 mod polling;
 pub mod process;

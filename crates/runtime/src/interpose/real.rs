@@ -262,6 +262,8 @@ reals! {
     __kmpc_fork_call() -> ();
     omp_get_max_threads() -> c_int;
     sched_yield() -> c_int;
+    pause() -> c_int;
+    sigsuspend(mask: *const c_void) -> c_int;
     clock_gettime(clock: c_int, to: *mut Timespec) -> c_int;
     gettimeofday(to: *mut c_void, zone: *mut c_void) -> c_int;
     time(to: *mut i64) -> i64;
