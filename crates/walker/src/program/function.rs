@@ -2,6 +2,7 @@
 
 use super::loops::Loops;
 use super::meets::Meets;
+use super::position::openmp_name;
 use super::{Code, Prepared};
 use foretrace_instrument::sidecar::{self, BlockId, Callee, Instruction, LocationId, Op, Operand, Parameter};
 use foretrace_runtime::record::Site;
@@ -132,7 +133,7 @@ pub(super) fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) ->
         unit_id,
         site: function.site,
         symbol: function.symbol,
-        name: function.name,
+        name: openmp_name(&function.name).unwrap_or(function.name),
         location: function.location,
         parameters: function.parameters,
         returns: function.returns,

@@ -1,6 +1,7 @@
 //! What a unit's side-car says of all its functions.
 
 use super::Code;
+use super::position::openmp_name;
 use foretrace_instrument::sidecar::{Location, LocationId, Unit};
 use std::ops::Range;
 
@@ -28,7 +29,7 @@ impl UnitInfo {
             directory: unit.directory,
             files: unit.files,
             code,
-            locations: unit.locations,
+            locations: unit.locations.into_iter().map(named).collect(),
             functions,
             entries,
             module,
@@ -63,4 +64,12 @@ impl UnitInfo {
         };
         std::iter::successors(known(location), move |(location, ..)| known(location.inlined_at)).take(64)
     }
+}
+
+/// A location whose function has its name in the source.
+fn named(mut location: Location) -> Location {
+    if let Some(name) = openmp_name(&location.function) {
+        location.function = name;
+    }
+    location
 }
