@@ -1,7 +1,7 @@
 //! What the formats of `printf` and `scanf` say of their variable arguments.
 
 use super::call::Call;
-use super::{notes, strings};
+use super::{memory, strings};
 use crate::sys;
 
 /// What one conversion of a format does with its argument.
@@ -274,7 +274,7 @@ pub fn scanned_list(call: Call, result: u64, format: u64, list: u64) {
         if let Use::Converted(conversion) = used
             && (index < written || conversion.letter == b'n')
         {
-            notes::note(call, place, size(conversion, place));
+            memory::note(call, place, size(conversion, place));
         }
         false
     });
@@ -287,7 +287,7 @@ pub fn scanned(call: Call, result: u64, format: u64, index: u64, place: u64) {
     if index >= written && conversion.letter != b'n' {
         return;
     }
-    notes::note(call, place, size(conversion, place));
+    memory::note(call, place, size(conversion, place));
 }
 
 /// How many bytes a conversion of `scanf` writes to a place.
@@ -300,7 +300,7 @@ fn size(conversion: Conversion, place: u64) -> u64 {
         _ if conversion.allocates => POINTER,
         b'c' => conversion.width.unwrap_or(1) * if is_wide { WIDE } else { 1 },
         b's' | b'[' if is_wide => WIDE,
-        b's' | b'[' => notes::text_length(place) + 1,
+        b's' | b'[' => memory::text_length(place) + 1,
         b'C' | b'S' => WIDE,
         b'p' => POINTER,
         b'a' | b'e' | b'f' | b'g' | b'A' | b'E' | b'F' | b'G' => match first {

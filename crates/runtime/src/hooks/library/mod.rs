@@ -3,6 +3,8 @@
 mod call;
 mod effects;
 mod formats;
+mod memory;
+mod messages;
 mod notes;
 mod plain;
 mod sort;

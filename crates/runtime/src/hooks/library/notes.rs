@@ -1,17 +1,12 @@
 //! What functions read that pass bytes on to the system, and what those wrote that bring some.
 
-use super::call::{Call, Noted, each_piece};
-use super::effects::{address_of_socket, keep_room, keep_rooms_of_message, received};
+use super::call::{Call, Noted};
+use super::memory::{INT, POINTER, note, text_length, vectors, wide_length, wide_text};
+use super::messages::{address_of_socket, keep_room, keep_rooms_of_message, received};
 use super::strings;
-use crate::hooks::begin::Begin;
-use crate::hooks::occupied::Occupied;
-use crate::hooks::pieces::note_piece;
 use crate::library::Function;
 use crate::sys;
 
-/// Bytes of a pointer and of an `int`.
-pub(super) const POINTER: u64 = 8;
-pub(super) const INT: u64 = 4;
 /// Bytes of structures of the C library.
 const TIME: u64 = 16;
 const BROKEN_DOWN_TIME: u64 = 56;
@@ -259,32 +254,6 @@ pub fn wrote(call: Call, function: Function, result: u64, [a, b, c, d, e, f]: No
     note(call, address, length);
 }
 
-/// Notes that memory was written.
-pub fn note(call: Call, address: u64, length: u64) {
-    each_piece(address, length, |at, bytes| {
-        call.thread.begin_access(crate::record::Kind::store(bytes), call.site, at, bytes);
-        note_piece(call.thread, at, bytes, call.site);
-        call.thread.end();
-    });
-}
-
-/// Bytes of a text before its end.
-pub fn text_length(text: u64) -> u64 {
-    // SAFETY: the library has just put a text there.
-    unsafe { sys::strlen(text as *const _) as u64 }
-}
-
-/// Wide characters of a text before its end.
-pub fn wide_length(text: u64) -> u64 {
-    // SAFETY: the program's text, which the library has just read or written.
-    (0..).find(|index| unsafe { *((text + index * WIDE) as *const u32) } == 0).unwrap_or(0)
-}
-
-/// Reads a text of wide characters up to its end, of at most so many.
-pub fn wide_text(call: Call, text: u64, most: u64) {
-    let _ = (0..most).find(|index| call.read(text + index * WIDE, WIDE) as u32 == 0);
-}
-
 /// The letters that stand in for `XXXXXX`.
 fn random_letters(text: u64) -> (u64, u64) {
     (text + text_length(text).saturating_sub(RANDOM_LETTERS), RANDOM_LETTERS)
@@ -293,20 +262,6 @@ fn random_letters(text: u64) -> (u64, u64) {
 /// The variable that stands for the environment.
 fn environment() -> u64 {
     (&raw const sys::environ) as u64
-}
-
-/// The first `most` bytes of memory that an array of `struct iovec` lists.
-pub fn vectors(array: u64, count: u64, most: u64, mut visit: impl FnMut(u64, u64)) {
-    const SIZE: u64 = 16;
-    let mut left = most;
-    for index in 0..count {
-        let vector = array + index * SIZE;
-        // SAFETY: the program's array, which the kernel reads.
-        let (address, length) = unsafe { (*(vector as *const u64), *((vector + POINTER) as *const u64)) };
-        let length = length.min(left);
-        visit(address, length);
-        left -= length;
-    }
 }
 
 /// Sets of descriptors below a number, those that are there.

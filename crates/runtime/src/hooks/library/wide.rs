@@ -1,7 +1,7 @@
 //! What functions read of texts of wide characters.
 
 use super::call::{Call, WIDE};
-use super::notes::wide_text;
+use super::memory::wide_text;
 use super::plain;
 use crate::library::Function;
 
