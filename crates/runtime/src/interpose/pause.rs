@@ -16,10 +16,10 @@ use crate::sys::{self, EINTR};
 
 extern "C" fn pause_(place: usize) -> c_int {
     let Some(thread) = tracked() else { return real::pause() };
-    thread.begin();
+    thread.begin_apart();
     log::refused(thread, place, 0, EINTR);
     thread.end();
-    thread.begin();
+    thread.begin_apart();
     log::refused(thread, place, 0, EINTR);
     let mask = own_mask(thread, block_all());
     controller::outside(thread);
