@@ -1,6 +1,6 @@
 //! Locks that programs make of atomic words: nothing fails with the right ones, and all that can be tried is; the wrong ones are found.
 
-use super::{Workshop, support, test};
+use super::{Workshop, built_with, support, test};
 use std::path::Path;
 use support::Ran;
 
@@ -60,4 +60,14 @@ fn a_word_for_readers_and_a_writer() {
 #[test]
 fn versions_that_readers_hold() {
     twins("versions.c", "-O0");
+}
+
+/// A replay looks at the word of a futex where the recording did: before and after, the wait would be over at once.
+#[test]
+fn a_thread_that_waits_with_an_old_value_is_not_woken() {
+    let run = test(&built_with("stale-wait.c", ""), "--stop-after 1");
+    assert_eq!(run.status, Some(1), "{}{}", run.out, run.err);
+    assert!(run.out.contains("1. deadlock") && run.out.contains("fails in 3 of 3 replays"), "{}", run.out);
+    let right = test(&built_with("stale-wait.c", "-DRIGHT"), "--runs 30");
+    assert_eq!(right.status, Some(0), "{}{}", right.out, right.err);
 }

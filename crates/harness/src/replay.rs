@@ -122,9 +122,8 @@ impl Plan {
         let events = Events::read(folder)?;
         let expected = events.as_expected();
         let mut steps = events.steps();
-        if events.deadlocked() {
-            steps.pop(); // that all threads wait is recorded last, and is no step that one of them takes
-        }
+        // That all threads wait is recorded last, and is no step that one of them takes.
+        steps.truncate(steps.len() - events.of_deadlock());
         let last = traced.ends(&steps);
         let ends = steps.iter().zip(last).map(|(step, last)| step.end().max(End::at(last)));
         let turns = turns(steps.iter().zip(ends).map(|(step, end)| (&*step.path, step.at, end)));

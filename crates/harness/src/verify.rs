@@ -52,6 +52,9 @@ pub struct Step {
     pub apart: Option<u64>,
 }
 
+/// What the log says of a wait in which a deadlock ends the run.
+const EDEADLK: u64 = nix::libc::EDEADLK as u64;
+
 /// See [`Step::apart`].
 pub const ALL_APART: u64 = u64::MAX;
 
@@ -273,6 +276,12 @@ impl Events {
     pub fn deadlocked(&self) -> bool {
         let mut records = self.threads.values().flatten();
         records.any(|record| record.kind == Kind::Fail && record.words[0] == fail::DEADLOCK)
+    }
+
+    /// How many records say that the run ended in a deadlock: one of each wait, and that it failed.
+    pub fn of_deadlock(&self) -> usize {
+        let is_wait = |record: &&Record| record.kind == Kind::Refused && record.words[1] == EDEADLK;
+        if self.deadlocked() { 1 + self.threads.values().flatten().filter(is_wait).count() } else { 0 }
     }
 
     /// Where handlers of signals began, and where threads began to unwind since they were cancelled, of each thread in order.

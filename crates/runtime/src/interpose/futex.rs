@@ -2,7 +2,8 @@
 //! otherwise no thread would run. Without a controller the kernel does.
 //!
 //! A futex is no event: a thread that waits for one reads its word before and after, and these reads are events. A wait that is over at
-//! once ends like one that was woken, so that the thread's next step depends only on these reads.
+//! once ends like one that was woken, so that the thread's next step depends only on these reads. Each wait has a record, since a replay
+//! must look at the word where the recording did: the word may change before and after.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -14,6 +15,7 @@ use crate::controller;
 use crate::hooks::access;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
+use crate::log;
 use crate::program_time;
 use crate::record::ATOMIC_PLACE;
 use crate::sys::{self, CLOCK_MONOTONIC, CLOCK_REALTIME, Deadline, EAGAIN, EINTR, ENOSYS, ETIMEDOUT, Timespec, number};
@@ -103,9 +105,15 @@ fn controlled_futex([word, operation, value, at, _, third]: [usize; 6]) -> Optio
     if !matches!(kind, WAIT | WAIT_BITSET | WAKE | WAKE_BITSET | REQUEUE | COMPARE_AND_REQUEUE) {
         return None;
     }
-    thread.begin();
+    match kind {
+        WAIT | WAIT_BITSET => thread.begin_apart(),
+        _ => thread.begin(),
+    }
     let result = match kind {
-        WAIT | WAIT_BITSET => wait(thread, word, value as u32, deadline(operation, at)),
+        WAIT | WAIT_BITSET => {
+            log::refused(thread, 0, 0, EAGAIN);
+            wait(thread, word, value as u32, deadline(operation, at))
+        }
         WAKE | WAKE_BITSET => wake(word, value),
         COMPARE_AND_REQUEUE if atomic(word).load(SeqCst) != third as u32 => -(EAGAIN as isize),
         // Who would wait for the other word looks again in place of that: such a wait may end at any time.
