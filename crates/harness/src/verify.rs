@@ -278,10 +278,16 @@ impl Events {
         records.any(|record| record.kind == Kind::Fail && record.words[0] == fail::DEADLOCK)
     }
 
-    /// How many records say that the run ended in a deadlock: one of each wait, and that it failed.
+    /// How many records in the end say that the run ended in a deadlock: one of each wait, and that it failed. An earlier call that was
+    /// refused with the same error is one of the program's steps.
     pub fn of_deadlock(&self) -> usize {
-        let is_wait = |record: &&Record| record.kind == Kind::Refused && record.words[1] == EDEADLK;
-        if self.deadlocked() { 1 + self.threads.values().flatten().filter(is_wait).count() } else { 0 }
+        if !self.deadlocked() {
+            return 0;
+        }
+        let mut records: Vec<&Record> = self.threads.values().flatten().collect();
+        records.sort_by_key(|record| std::cmp::Reverse(record.order()));
+        let is_wait = |record: &Record| record.kind == Kind::Refused && record.words[1] == EDEADLK;
+        records.iter().take_while(|record| record.kind == Kind::Fail || is_wait(record)).count()
     }
 
     /// Where handlers of signals began, and where threads began to unwind since they were cancelled, of each thread in order.
