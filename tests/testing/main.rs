@@ -286,14 +286,15 @@ fn a_whole_block_is_repaired() {
 /// The first way to this failure goes through two turns of a loop: whole turns of the check alone do not remove it.
 #[test]
 fn a_repair_that_does_not_help_is_said_to() {
-    let told = |name: &str| {
-        let run = test(&built(&source(name)), "--stop-after 1 --repair");
+    let told = |name: &str, seed: &str| {
+        let run = test(&built(&source(name)), &format!("--stop-after 1 --repair {seed}"));
         (run.out.split_whitespace().collect::<Vec<_>>().join(" "), run.err)
     };
-    let (text, errors) = told("budget-in-loop.c");
+    // With the first seeds a recorded run fails by itself, and what it shows has a section that helps.
+    let (text, errors) = told("budget-in-loop.c", "--seed 5");
     assert!(text.contains("with the section kept whole 3 of 3: this alone does not mend it"), "{text}{errors}");
     // Where a function does both, its calls are the section.
-    let (text, errors) = told("budget.c");
+    let (text, errors) = told("budget.c", "");
     assert!(text.contains("make atomic: budget.c:19, all turns as one"), "{text}{errors}");
     assert!(text.contains("with the section kept whole 0 of 3"), "{text}{errors}");
 }

@@ -168,7 +168,7 @@ impl Plan {
     /// How many counted records its threads write by the end of the schedule: the logs of a recording may have left most of them out.
     fn records(&self) -> u64 {
         let mut last: FxHashMap<&str, u64> = FxHashMap::default();
-        for turn in &self.turns {
+        for turn in self.turns.iter().filter(|turn| turn.end.until != u64::MAX) {
             let until = last.entry(&turn.path).or_default();
             *until = (*until).max(turn.end.until.saturating_add(1));
         }
@@ -227,7 +227,7 @@ fn most_logs(recording: Option<&Path>, records: u64) -> u64 {
     let files = recording.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let logs = files.filter(|file| file.path().extension().is_some_and(|end| end == "log"));
     let bytes: u64 = logs.filter_map(|log| log.metadata().ok()).map(|log| log.len()).sum();
-    LEAST + TIMES * bytes + records.saturating_mul(RECORD)
+    (LEAST + TIMES * bytes).saturating_add(records.saturating_mul(RECORD))
 }
 
 /// Holds the logs of a replay against its plan. `location` says where in the source a record is.
@@ -307,7 +307,7 @@ mod tests {
     fn logs_of_a_replay_have_room_for_what_the_recording_left_out() {
         let turn = |path: &str, until| Turn { path: path.to_string(), first: 0, end: End::at(until) };
         let plan = Plan {
-            turns: vec![turn("0", 9), turn("0.1", 5_000_000), turn("0", 99)],
+            turns: vec![turn("0", 9), turn("0.1", 5_000_000), turn("0", 99), turn("0.1", u64::MAX)],
             handlers: Vec::new(),
             expected: Vec::new(),
             recording: None,

@@ -114,7 +114,8 @@ impl WitnessDir {
         self.places = Some(places);
     }
 
-    fn places(&mut self, trace: &Trace, triple: Triple) -> Option<SavedPlaces> {
+    /// Where in the source the accesses of a candidate are, as its witness names them.
+    pub fn places(&mut self, trace: &Trace, triple: Triple) -> Option<SavedPlaces> {
         let places = self.places.as_mut()?;
         let [first, remote, second] =
             [triple.first, triple.remote, triple.second].map(|event| places.place(trace, event));

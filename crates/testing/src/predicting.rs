@@ -375,7 +375,7 @@ impl<'t> Writer<'t> {
             let unknown = Verdict::Unknown(Limit::Budget);
             let decision = Decision::without_witness(self.subject.trace, point.triple, unknown, Decider::CutPoints);
             let file = self.folder.save_untried(self.subject, &decision, &schedule.events)?;
-            predicted.attempts.push(self.attempt(kind, &decision, file)?);
+            predicted.attempts.push(self.attempt(kind, &decision, file));
             self.pointed.insert(class);
             self.points.push(point.triple);
         }
@@ -414,7 +414,7 @@ impl<'t> Writer<'t> {
                 _ => self.folder.save(self.subject, &decision)?,
             };
             if let Some(file) = file {
-                let mut attempt = self.attempt(kind, &decision, file)?;
+                let mut attempt = self.attempt(kind, &decision, file);
                 if let Verdict::Feasible(witness) = &decision.verdict {
                     attempt.also = shown_by(witness.schedule(), &classes);
                     attempt.also.retain(|class| *class != attempt.class);
@@ -434,11 +434,11 @@ impl<'t> Writer<'t> {
         format!("{} {} {} {label}", loc(triple.first), loc(triple.remote), loc(triple.second))
     }
 
-    fn attempt(&mut self, kind: Kind, decision: &Decision, file: PathBuf) -> Result<Attempt, TestError> {
-        let witness = read_witness(&file)?;
+    fn attempt(&mut self, kind: Kind, decision: &Decision, file: PathBuf) -> Attempt {
         let (trace, triple) = (self.subject.trace, decision.triple);
         let Triple { first, remote, second } = triple;
-        let places = witness.places.as_deref();
+        let places = self.folder.places(trace, triple);
+        let places = places.as_ref();
         let place = |event: EventId, place: Option<&SavedPlace>| self.access(event, place);
         let accesses = [
             place(first, places.map(|places| &places.first)),
@@ -450,7 +450,7 @@ impl<'t> Writer<'t> {
         let variable = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
         let inside = |event| trace.loc(event).is_some_and(|loc| self.subject.options.inside.contains_key(loc));
         let is_in_library = accesses.iter().any(|access| access.is_of_library) || inside(first) || inside(second);
-        Ok(Attempt {
+        Attempt {
             kind,
             class: self.class_name(triple),
             variable: variable.to_string(),
@@ -462,7 +462,7 @@ impl<'t> Writer<'t> {
             recording: self.recording.clone(),
             seed: self.seed,
             order: (is_thread, is_in_library, block.map_or(0, |(_, height)| height), distance(triple)),
-        })
+        }
     }
 
     /// An access as people read it. `place` is what the recording's logs say of it.

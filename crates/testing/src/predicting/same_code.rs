@@ -47,7 +47,7 @@ impl Writer<'_> {
             let unknown = Verdict::Unknown(Limit::Budget);
             let decision = Decision::without_witness(trace, triple, unknown, Decider::CutPoints);
             let file = self.folder.save_untried(self.subject, &decision, &[])?;
-            let mut attempt = self.attempt(Kind::SameCode, &decision, file)?;
+            let mut attempt = self.attempt(Kind::SameCode, &decision, file);
             attempt.class.push_str(" by another thread");
             attempt.accesses[1].thread = thread_name(trace, check.other);
             attempts.push(attempt);
