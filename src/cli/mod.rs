@@ -30,6 +30,7 @@ mod oversee;
 mod patched;
 mod predict;
 mod predict_history;
+mod predict_messages;
 mod predict_repair;
 mod progress;
 mod property;

@@ -12,6 +12,7 @@ use super::outcome::{Outcome, is_closed_pipe, since_start};
 use super::oversee::{End, Hearer, oversee};
 use super::patched::{proposed, write_first};
 use super::predict_history::{self, HistoryArgs};
+use super::predict_messages::{Message, Speaker};
 use super::predict_repair::{Runs, Seeker};
 use super::progress::Bar;
 use super::property::{self, PROPERTIES, Property};
@@ -20,7 +21,7 @@ use anyhow::{Context, bail};
 use foretrace::blocks::NamedBlocks;
 use foretrace::candidates::Class;
 use foretrace::options::{CandidateSet, Options, Order, Per, Strategy};
-use foretrace::predict::{Counted, Progress, Refuted, Sink, Totals, predict};
+use foretrace::predict::{Counted, Progress, Totals, predict};
 use foretrace::recorder::{Plan, Program, SourcePlaces};
 use foretrace::report::{
     AnnotationReport, BlockRepair, BlockReport, JsonReport, NotRepaired, PredictedRepair, RepairTargets, Subject,
@@ -31,7 +32,7 @@ use foretrace::use_after_free::uses_after_free;
 use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_encodings::paper;
 use foretrace_serializability::Choices;
-use foretrace_trace::{Atomic, Blocks, Feasibility, Independence, Observed, Question, Triple};
+use foretrace_trace::{Atomic, Blocks, Feasibility, Independence, Observed, Question};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::ffi::OsString;
@@ -39,8 +40,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::SyncSender;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Find the atomicity violations that other schedules of a trace's run lead to
 ///
@@ -253,14 +253,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let takes_refuted = args.format == PredictFormat::Shared(Format::Text) || args.repair;
     let work = |messages| {
-        predict(
-            &trace,
-            &observed,
-            &transactions,
-            &options,
-            &stop,
-            &mut Speaker { messages, takes_refuted, told_at: None },
-        )
+        predict(&trace, &observed, &transactions, &options, &stop, &mut Speaker::new(messages, takes_refuted))
     };
     let blocks = options.atomic.blocks(&trace);
     let program = program(args)?;
@@ -465,51 +458,6 @@ enum Report<'t> {
     Text(Box<TextReport<'t>>),
     Json(JsonReport<'t, BufWriter<std::io::StdoutLock<'static>>>),
     Github(AnnotationReport<'t>),
-}
-
-/// What is heard of the work.
-enum Message {
-    Decision(Box<Decision>),
-    /// So many candidates of the class of this one.
-    Refuted(Triple, Decider, u64),
-    Progress(Progress),
-    Finished(Box<Totals>),
-}
-
-/// Tells of the work.
-struct Speaker {
-    messages: SyncSender<Message>,
-    takes_refuted: bool,
-    told_at: Option<Instant>,
-}
-
-/// How far the work is, is told so often.
-const TELLS: Duration = Duration::from_millis(20);
-
-impl Sink for Speaker {
-    fn decision(&mut self, decision: &Decision) -> anyhow::Result<()> {
-        Ok(self.messages.send(Message::Decision(Box::new(decision.clone())))?)
-    }
-
-    fn takes_refuted(&self) -> bool {
-        self.takes_refuted
-    }
-
-    fn refuted(&mut self, refuted: &Refuted<'_>) {
-        let count = refuted.remotes.len() as u64;
-        let _ = self.messages.send(Message::Refuted(refuted.triple(), refuted.by, count)); // if nobody listens the run has ended
-    }
-
-    fn progress(&mut self, progress: &Progress) {
-        if self.told_at.is_none_or(|told_at| told_at.elapsed() >= TELLS) {
-            let _ = self.messages.send(Message::Progress(*progress));
-            self.told_at = Some(Instant::now());
-        }
-    }
-
-    fn finished(&mut self, totals: &Totals) {
-        let _ = self.messages.send(Message::Finished(Box::new(totals.clone())));
-    }
 }
 
 /// Takes the decisions: saves the witnesses, reports.
