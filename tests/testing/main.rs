@@ -290,7 +290,7 @@ fn a_repair_that_does_not_help_is_said_to() {
         let run = test(&built(&source(name)), &format!("--stop-after 1 --repair {seed}"));
         (run.out.split_whitespace().collect::<Vec<_>>().join(" "), run.err)
     };
-    // With the first seeds a recorded run fails by itself, and what it shows has a section that helps.
+    // With the first seeds a recorded run fails by itself.
     let (text, errors) = told("budget-in-loop.c", "--seed 5");
     assert!(text.contains("with the section kept whole 3 of 3: this alone does not mend it"), "{text}{errors}");
     // Where a function does both, its calls are the section.

@@ -248,7 +248,7 @@ impl Campaign<'_> {
 
     /// Tries the triples that the first run shows that failed, so that there is a story to tell, if that was not done.
     pub(super) fn explain(&mut self, at: usize) -> Result<(), TestError> {
-        let is_over = self.is_stopped() || self.time_to_search().is_zero(); // also where enough was found: it is to be told
+        let is_over = self.is_over();
         // It may have turned out to be none meanwhile.
         let Some(found) = self.state.found.get_mut(at).filter(|found| !is_over && !found.failure.is_hang()) else {
             return Ok(());
