@@ -358,6 +358,9 @@ pub(crate) use call;
 /// Compares two elements.
 pub type Compare = unsafe extern "C" fn(*const c_void, *const c_void) -> c_int;
 
+/// The same for `qsort_r`, which gives it an argument of the program's.
+pub type CompareWith = unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void) -> c_int;
+
 /// The start of a thread.
 pub type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -404,13 +407,7 @@ unsafe extern "C" {
     pub fn strtoul(text: *const c_char, end: *mut *mut c_char, base: c_int) -> u64;
     pub fn strtod(text: *const c_char, end: *mut *mut c_char) -> f64;
     pub fn qsort(array: *mut c_void, count: usize, size: usize, compare: Compare);
-    pub fn qsort_r(
-        array: *mut c_void,
-        count: usize,
-        size: usize,
-        compare: unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void) -> c_int,
-        argument: *mut c_void,
-    );
+    pub fn qsort_r(array: *mut c_void, count: usize, size: usize, compare: CompareWith, argument: *mut c_void);
     pub fn wcstoul(text: *const u32, end: *mut *mut u32, base: c_int) -> u64;
     pub fn wcstod(text: *const u32, end: *mut *mut u32) -> f64;
     pub fn bsearch(

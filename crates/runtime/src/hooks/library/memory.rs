@@ -21,7 +21,7 @@ pub fn note(call: Call, address: u64, length: u64) {
 
 /// Bytes of a text before its end.
 pub fn text_length(text: u64) -> u64 {
-    // SAFETY: the library has just put a text there.
+    // SAFETY: the program's text, or one that the library has just put there.
     unsafe { sys::strlen(text as *const _) as u64 }
 }
 

@@ -1,12 +1,11 @@
 //! The same with recording off: the C library's own.
 
 use super::call::{Arguments, WIDE};
+use super::memory::text_length;
 use crate::library::Function;
-use crate::sys::{self, Compare};
-use core::ffi::{c_char, c_void};
+use crate::sys::{self, Compare, CompareWith};
+use core::ffi::c_char;
 use core::sync::atomic::AtomicU64;
-
-type CompareWith = unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void) -> i32;
 
 /// Where `strtok` keeps the rest, as the C library does: in one variable for all threads.
 #[unsafe(no_mangle)]
@@ -135,7 +134,7 @@ unsafe fn parse_c23(function: Function, start: *const c_char, end: *mut *mut c_c
 
 /// `strlcpy`.
 fn put_within(to: u64, from: u64, room: u64) -> u64 {
-    let length = length(from);
+    let length = text_length(from);
     if room > 0 {
         let kept = length.min(room - 1);
         // SAFETY: the program's text, and as much room as it says.
@@ -145,12 +144,6 @@ fn put_within(to: u64, from: u64, room: u64) -> u64 {
         }
     }
     length
-}
-
-/// Bytes of a text before its end.
-pub fn length(text: u64) -> u64 {
-    // SAFETY: the program's text.
-    unsafe { sys::strlen(text as *const _) as u64 }
 }
 
 /// Bytes of the number that a text begins with, for functions that the library performs.

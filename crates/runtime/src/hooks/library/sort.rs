@@ -2,10 +2,7 @@
 
 use super::call::{Arguments, Call};
 use crate::library::Function;
-use crate::sys::{self, Compare};
-use core::ffi::c_void;
-
-type CompareWith = unsafe extern "C" fn(*const c_void, *const c_void, *mut c_void) -> i32;
+use crate::sys::{self, Compare, CompareWith};
 
 /// The function of `qsort_r` gets one argument more. That of `qsort` does not look at it.
 fn comparison_with(function: u64, argument: u64) -> impl Fn(u64, u64) -> i32 {

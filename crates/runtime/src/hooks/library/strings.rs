@@ -1,6 +1,7 @@
 //! Strings and memory. A first look finds the bytes that the function depends on; only these are then read and recorded.
 
 use super::call::{Arguments, Call, each_piece};
+use super::memory::text_length;
 use super::plain;
 use crate::library::Function;
 use crate::record::piece;
@@ -88,7 +89,7 @@ fn scan(call: Call, address: u64, most: u64, stops: impl Fn(u8) -> bool, mut eac
 
 /// `strlcpy`: the text is read as a whole, and as much of it written as there is room for.
 fn put_within(call: Call, to: u64, from: u64, room: u64) -> u64 {
-    let length = plain::length(from);
+    let length = text_length(from);
     if length < room {
         return copy_text(call, to, from, u64::MAX);
     }
