@@ -27,15 +27,12 @@ struct Turn {
     steps: Vec<Range<usize>>,
 }
 
-/// A schedule that has fewer turns than another.
-enum Change {
-    /// None at all.
-    Nothing,
-    /// All but those of one thread.
-    Without(Rc<str>),
-    /// A turn right after the one before of its thread.
+/// A turn that goes to another one of its thread.
+#[derive(Clone, Copy)]
+enum Move {
+    /// To right after the one before.
     Up { earlier: usize, later: usize },
-    /// A turn right before the next one of its thread.
+    /// To right before the next one.
     Down { earlier: usize, later: usize },
 }
 
@@ -110,7 +107,7 @@ impl Shortened {
     /// The path of its trace.
     ///
     /// # Errors
-    /// It names none.
+    /// It is no text.
     pub fn trace(&self) -> Result<String, serde_json::Error> {
         self.head.get(TRACE).map_or(Ok(String::new()), |trace| serde_json::from_str(trace.get()))
     }
@@ -145,11 +142,13 @@ impl Shortened {
             *left = if fails.is_some() { left.saturating_sub(1) } else { 0 };
             Ok(fails.unwrap_or(false))
         };
-        let mut changes = best.in_large();
-        changes.reverse();
-        while let Some(change) = changes.pop().filter(|_| left > 0) {
-            let next = best.changed(&change);
-            if best.is_shorter(next.turns()) && fails(&next, &mut left)? {
+        let nothing = best.with(Vec::new());
+        if best.is_shorter(nothing.turns()) && fails(&nothing, &mut left)? {
+            return Ok(nothing);
+        }
+        for thread in best.threads() {
+            let next = best.with(best.turns.iter().filter(|turn| turn.path != thread).cloned());
+            if left > 0 && best.is_shorter(next.turns()) && fails(&next, &mut left)? {
                 best = next;
             }
         }
@@ -164,11 +163,11 @@ impl Shortened {
         let mut progress = true;
         while progress && left > 0 {
             progress = false;
-            for change in best.in_small().into_iter().take(left) {
+            for change in best.moves() {
                 if left == 0 {
                     break;
                 }
-                let next = best.changed(&change);
+                let next = best.moved(change);
                 if fails(&next, &mut left)? {
                     best = next;
                     progress = true;
@@ -185,56 +184,45 @@ impl Shortened {
         turns < self.turns.len() && (is_triple || turns > 0)
     }
 
-    /// Without any turn, and without one thread.
-    fn in_large(&self) -> Vec<Change> {
+    /// The threads but the first.
+    fn threads(&self) -> Vec<Rc<str>> {
         let mut threads: Vec<Rc<str>> = self.turns.iter().map(|turn| turn.path.clone()).collect();
         threads.sort_unstable();
         threads.dedup();
         threads.retain(|path| **path != *"0");
-        std::iter::once(Change::Nothing).chain(threads.into_iter().map(Change::Without)).collect()
+        threads
     }
 
-    /// With one turn joined to another of its thread, the shortest first.
-    fn in_small(&self) -> Vec<Change> {
+    /// Moves of single turns, those with the fewest turns left first.
+    fn moves(&self) -> Vec<Move> {
         let mut last: FxHashMap<&str, usize> = FxHashMap::default();
-        let mut changes = Vec::new();
+        let mut moves = Vec::new();
         for (later, turn) in self.turns.iter().enumerate() {
             if let Some(earlier) = last.insert(&turn.path, later) {
-                changes.extend([Change::Down { earlier, later }, Change::Up { earlier, later }]);
+                moves.extend([Move::Down { earlier, later }, Move::Up { earlier, later }]);
             }
         }
-        changes.reverse();
-        changes.retain(|change| self.is_shorter(self.turns_after(change)));
-        changes.sort_by_key(|change| self.turns_after(change));
-        changes
+        moves.reverse();
+        moves.retain(|change| self.is_shorter(self.turns_after(*change)));
+        moves.sort_by_key(|change| self.turns_after(*change));
+        moves
     }
 
-    /// How many turns it has after a turn was moved.
-    fn turns_after(&self, change: &Change) -> usize {
-        let (Change::Up { later: moved, .. } | Change::Down { earlier: moved, .. }) = *change else {
-            return self.changed(change).turns();
-        };
-        // The turn joins another, and those beside it may be of one thread.
+    /// How many turns there are after a move: the turn joins another, and those beside it may be of one thread.
+    fn turns_after(&self, change: Move) -> usize {
+        let (Move::Up { later: moved, .. } | Move::Down { earlier: moved, .. }) = change;
         let path = |at: usize| self.turns.get(at).map(|turn| &turn.path);
         let are_joined = moved > 0 && path(moved - 1) == path(moved + 1);
         self.turns.len() - 1 - usize::from(are_joined)
     }
 
-    fn changed(&self, change: &Change) -> Shortened {
+    fn moved(&self, change: Move) -> Shortened {
+        let mut turns = self.turns.clone();
         match change {
-            Change::Nothing => self.with(Vec::new()),
-            Change::Without(thread) => self.with(self.turns.iter().filter(|turn| turn.path != *thread).cloned()),
-            Change::Up { earlier, later } => {
-                let mut turns = self.turns.clone();
-                turns[earlier + 1..=*later].rotate_right(1);
-                self.with(turns)
-            }
-            Change::Down { earlier, later } => {
-                let mut turns = self.turns.clone();
-                turns[*earlier..*later].rotate_left(1);
-                self.with(turns)
-            }
+            Move::Up { earlier, later } => turns[earlier + 1..=later].rotate_right(1),
+            Move::Down { earlier, later } => turns[earlier..later].rotate_left(1),
         }
+        self.with(turns)
     }
 
     fn with(&self, turns: impl IntoIterator<Item = Turn>) -> Shortened {
@@ -358,8 +346,8 @@ mod tests {
             };
             let all: Vec<&str> = (0..length).map(|_| next()).collect();
             let schedule = shortened(&all);
-            for change in schedule.in_small() {
-                assert_eq!(schedule.changed(&change).turns(), schedule.turns_after(&change), "{all:?}");
+            for change in schedule.moves() {
+                assert_eq!(schedule.moved(change).turns(), schedule.turns_after(change), "{all:?}");
             }
         }
     }
