@@ -47,6 +47,73 @@ int main(void) {
 }
 ";
 
+/// Two threads wait for one condition, the first one longer. One signal comes, then nothing but a broadcast. The program fails if the signal
+/// wakes the second one, as POSIX allows; or if it wakes none, which cannot be.
+const WAKES: &str = "#include <pthread.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t c = PTHREAD_COND_INITIALIZER, came = PTHREAD_COND_INITIALIZER;
+int waiting, woken[2], number;
+static void *wait_for(void *arg) {
+    int self = (int)(long)arg;
+    pthread_mutex_lock(&m);
+    waiting++;
+    pthread_cond_signal(&came);
+    pthread_cond_wait(&c, &m);
+    woken[self] = ++number;
+    pthread_cond_signal(&came);
+    pthread_mutex_unlock(&m);
+    return arg;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_mutex_lock(&m);
+    for (long i = 0; i < 2; i++) {
+        pthread_create(&threads[i], 0, wait_for, (void *)i);
+        while (waiting <= i) pthread_cond_wait(&came, &m);
+    }
+    pthread_cond_signal(&c);
+    while (!number) pthread_cond_wait(&came, &m);
+#ifdef RIGHT
+    int failed = number != 1;
+#else
+    int failed = woken[0] != 1;
+#endif
+    pthread_cond_broadcast(&c);
+    pthread_mutex_unlock(&m);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return failed;
+}
+";
+
+/// Four threads hand tokens through one place. Both sides wait for one condition, and one signal may wake the wrong side: then all sleep. The right
+/// one wakes all.
+const BOTH_SIDES: &str = "#include <pthread.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+int full;
+#ifdef RIGHT
+#define TELL pthread_cond_broadcast
+#else
+#define TELL pthread_cond_signal
+#endif
+static void *turn(void *to) {
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&m);
+        while (full == (to != 0)) pthread_cond_wait(&changed, &m);
+        full = to != 0;
+        TELL(&changed);
+        pthread_mutex_unlock(&m);
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t threads[4];
+    for (long i = 0; i < 4; i++) pthread_create(&threads[i], 0, turn, i % 2 ? &m : 0);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+";
+
 const SCHEDULERS: [&str; 7] = ["turns", "random", "round-robin", "pct", "pos", "urw", "order"];
 
 /// The seeds that fail, of so many from 0.
@@ -80,6 +147,28 @@ fn locks_hold_and_loops_that_wait_end_under_every_scheduler() {
         for scheduler in SCHEDULERS {
             assert_eq!(failing(&workshop, scheduler, 10), [] as [u64; 0], "{name}, {scheduler}");
         }
+    }
+}
+
+#[test]
+fn a_signal_wakes_any_of_those_who_wait() {
+    let wrong = Workshop::build_text(WAKES, "wakes.c");
+    let right = Workshop::build_text(&format!("#define RIGHT\n{WAKES}"), "wakes.c");
+    for scheduler in SCHEDULERS {
+        let seeds = failing(&wrong, scheduler, 30);
+        assert!(seeds.len() >= 2 && seeds.len() < 20, "{scheduler}: {seeds:?}");
+        assert_eq!(failing(&right, scheduler, 10), [] as [u64; 0], "{scheduler}");
+    }
+}
+
+#[test]
+fn a_signal_that_wakes_the_wrong_side_is_lost() {
+    let wrong = Workshop::build_text(BOTH_SIDES, "sides.c");
+    let right = Workshop::build_text(&format!("#define RIGHT\n{BOTH_SIDES}"), "sides.c");
+    for scheduler in ["pct", "pos", "order"] {
+        let seeds = failing(&wrong, scheduler, 40);
+        assert!(seeds.len() >= 3, "{scheduler}: {seeds:?}");
+        assert_eq!(failing(&right, scheduler, 20), [] as [u64; 0], "{scheduler}");
     }
 }
 

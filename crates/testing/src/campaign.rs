@@ -145,9 +145,8 @@ impl<'s> Campaign<'s> {
             self.rounds()?;
         }
         while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
-        let before = self.elapsed();
         self.explore()?;
-        self.search(before)?;
+        self.search(self.elapsed())?;
         self.state.plan.take_later(None);
         while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
         let is_stopped = self.is_stopped();

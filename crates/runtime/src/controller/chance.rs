@@ -36,9 +36,23 @@ pub fn random() -> u64 {
     state
 }
 
-/// The same for all of a run, and for every other seed on average: takes no number.
-pub fn in_half_of_runs() -> bool {
-    RANDOM.load(Relaxed) >> 40 & 1 == 1
+/// What a run does or does not do from its start to its end: each in every other run, by the seed.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+pub enum Habit {
+    /// A thread that is about to wait for a condition lets others go first: a signal that comes before the wait is lost.
+    WaitsLate = 40,
+    /// Chance says which of those who wait for a condition a signal wakes, as POSIX allows; otherwise it is the one who waits longest.
+    WakesAny,
+    /// A thread that was woken lets others go first: what it waited for may be gone when it looks, and the signal with it.
+    GoesOnLate,
+}
+
+impl Habit {
+    /// Whether this run has it. Takes no number.
+    pub fn is_of_this_run(self) -> bool {
+        RANDOM.load(Relaxed) >> self as u8 & 1 == 1
+    }
 }
 
 /// A number below `bound`, which is not 0.

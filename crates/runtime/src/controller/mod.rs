@@ -267,6 +267,13 @@ pub fn before_condition(thread: &Thread) {
     }
 }
 
+/// A thread that waits for a condition is about to be woken.
+pub fn woken(thread: &Thread) {
+    if controlled() {
+        priorities::woken(thread);
+    }
+}
+
 /// Takes the turn from a thread that will not use it. The lock is held.
 fn take_turn(thread: &Thread) {
     thread.turn.state.set(State::Outside);

@@ -9,8 +9,8 @@ use core::sync::atomic::{
 
 use crate::controller::target::Target;
 use crate::controller::thread_turn::State;
-use crate::controller::turns::{UNTIL, running};
-use crate::controller::{onward, target};
+use crate::controller::turns::{UNTIL, replaying, running};
+use crate::controller::{onward, serial, target};
 use crate::log;
 use crate::record::BY_CANCELLATION;
 use crate::sys::{self, PAGE};
@@ -233,7 +233,7 @@ fn named<I: Iterator<Item = &'static Waiter>>(waiters: &impl Fn() -> I) -> Optio
     waiters().find(|waiter| waiter.thread.path().bytes() == wanted)
 }
 
-/// Of those who wait for a condition, the one that the schedule needs next.
+/// Of those who wait for a condition, the one that the schedule needs next, or in a serial recording the one that chance says.
 pub fn prefer<I: Iterator<Item = &'static Waiter>>(waiters: impl Fn() -> I) -> Option<&'static Waiter> {
     if let Some(waiter) = named(&waiters) {
         return Some(waiter);
@@ -248,7 +248,7 @@ pub fn prefer<I: Iterator<Item = &'static Waiter>>(waiters: impl Fn() -> I) -> O
             }
         }
     }
-    waiters().next()
+    waiters().nth(if replaying() { 0 } else { serial::waiter(waiters().count()) })
 }
 
 /// Whether the program follows the schedule, and there is something left of it.

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-use crate::controller::chance::{Settings, all_ready, below, random, sow};
+use crate::controller::chance::{Habit, Settings, all_ready, below, random, sow};
 use crate::controller::priorities;
 use crate::scheduler::Scheduler;
 use crate::text::number;
@@ -15,6 +15,7 @@ use crate::threads::Thread;
 static LONGEST: AtomicU64 = AtomicU64::new(50);
 
 static SCHEDULER: AtomicU8 = AtomicU8::new(Scheduler::Turns as u8);
+static WAKES_ANY: AtomicU8 = AtomicU8::new(0);
 /// Records of a turn of `round-robin`.
 static SLICE: AtomicU64 = AtomicU64::new(1);
 
@@ -31,6 +32,7 @@ pub fn prepare(settings: &Settings) -> Result<(), &'static str> {
         .find(|known| known.name().as_bytes() == name)
         .ok_or("FORETRACE_SCHEDULER is neither turns, random, round-robin, pct, pos, urw nor order")?;
     SCHEDULER.store(scheduler as u8, Relaxed);
+    WAKES_ANY.store(u8::from(Habit::WakesAny.is_of_this_run()), Relaxed);
     if scheduler == Scheduler::RoundRobin {
         SLICE.store(1 + below(LONGEST.load(Relaxed)), Relaxed);
     }
@@ -49,6 +51,11 @@ pub fn choose(count: usize, last: u64) -> (&'static Thread, u64, u64) {
         scheduler if scheduler == Scheduler::Urw as u8 => (priorities::by_what_is_left(), 1, 0),
         _ => (priorities::highest(), 1, 0),
     }
+}
+
+/// Which of so many who wait for a condition a signal wakes, by how long they have waited.
+pub fn waiter(count: usize) -> usize {
+    if WAKES_ANY.load(Relaxed) == 1 && count > 1 { below(count as u64) as usize } else { 0 }
 }
 
 fn turn(count: usize) -> (&'static Thread, u64, u64) {

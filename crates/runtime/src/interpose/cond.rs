@@ -204,6 +204,7 @@ pub(super) fn release_one(thread: &'static Thread, bucket: &Bucket, condition: u
     let number = first.map_or(0, |waiter| waiter.thread.number.get());
     let order = log::sync(thread, Kind::Signal, place, condition as u64, number);
     if let Some(waiter) = first {
+        controller::woken(waiter.thread);
         bucket.release(waiter, order);
     }
 }
@@ -212,6 +213,7 @@ pub(super) fn release_one(thread: &'static Thread, bucket: &Bucket, condition: u
 pub(super) fn release_all(thread: &'static Thread, bucket: &Bucket, condition: usize, place: usize) {
     let count = bucket.waiters(condition).count() as u64;
     let order = log::sync(thread, Kind::Broadcast, place, condition as u64, count);
+    bucket.waiters(condition).for_each(|waiter| controller::woken(waiter.thread));
     bucket.release_all(condition, order);
 }
 
