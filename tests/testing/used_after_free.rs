@@ -133,6 +133,21 @@ fn memory_that_one_thread_alone_uses_is_predicted_to_be_freed_before() {
     }
 }
 
+/// A buffer of a thousand words, which one thread alone touches: sixteen words stand for all, and the early `free` is found.
+#[test]
+fn ends_of_a_large_buffer_stand_for_it_all() {
+    for (flags, is_early) in [("", true), ("-DRIGHT", false)] {
+        let workshop = built_with("large-page.c", flags);
+        workshop.make("foretrace record -o run -- ./program");
+        let predicted = ran(foretrace().arg("predict").arg(workshop.path("run")).args(["--format", "json"]));
+        let report: Value = serde_json::from_str(&predicted.out).expect("a report");
+        assert_eq!(predicted.status, Some(i32::from(is_early)), "{flags}: {}{}", predicted.out, predicted.err);
+        assert!(report["events"].as_u64().is_some_and(|events| events < 200), "{flags}: {report:#}");
+        let found = report["uses_after_free"]["found"].as_array().map_or(0, Vec::len);
+        assert_eq!(found > 0, is_early, "{flags}: {report:#}");
+    }
+}
+
 /// A use of unmapped memory ends the program there: the access has no effect, and the schedule was followed to its end.
 #[test]
 fn a_use_of_unmapped_memory_is_reached_where_the_program_ends() {

@@ -1,6 +1,7 @@
 //! From a recording to a trace: walks each thread's recorded path over the side-car.
 
 mod aliases;
+mod buffers;
 mod concrete;
 mod detours;
 mod draft;

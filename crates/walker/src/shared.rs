@@ -12,6 +12,7 @@
 //! reports show where values come from.
 
 use crate::aliases::Aliases;
+use crate::buffers::Buffers;
 use crate::log::{Log, Record, Records};
 use crate::order::Turns;
 use crate::paged::Paged;
@@ -129,6 +130,15 @@ impl Use {
         self.note(now, way);
     }
 
+    /// The parts that wrote and read it last, where one thread alone touches it.
+    fn parts(self) -> Option<(PartId, PartId)> {
+        (self.read & (SEVERAL | READERS) == 0).then_some((self.written & PART, self.read & PART))
+    }
+
+    fn starts_cell(self) -> bool {
+        self.written & EDGE != 0
+    }
+
     fn is_touched(self) -> bool {
         (self.written | self.read) & PART != 0
     }
@@ -144,6 +154,11 @@ impl Use {
     fn is_used_on(&mut self) {
         self.read |= SEVERAL;
         self.written |= UNORDERED;
+    }
+
+    /// Others stand for it.
+    fn is_left_out(&mut self) {
+        self.read &= !SEVERAL;
     }
 
     /// Whether several threads touch it, one of them writes, and in which way.
@@ -307,9 +322,16 @@ impl Analysis {
     pub fn freed(&mut self, thread: u32, record: &Record) {
         let (now, order) = (self.order.now(thread), &mut self.order);
         for Extent { start, end, .. } in self.regions.ending(record.words[0], record.words[1]) {
-            self.uses.for_each_stretch(start, end, &mut |_, uses| {
-                uses.iter_mut().filter(|byte| byte.may_come_after(now, order)).for_each(Use::is_used_on);
+            let mut buffers = Buffers::default();
+            self.uses.for_each_stretch(start, end, &mut |first, uses| {
+                for (address, byte) in (first..).zip(uses).filter(|(_, byte)| byte.may_come_after(now, order)) {
+                    buffers.add(address, byte.parts(), byte.starts_cell());
+                    byte.is_used_on();
+                }
             });
+            for (start, end) in buffers.left_out() {
+                self.uses.for_each_stretch(start, end, &mut |_, uses| uses.iter_mut().for_each(Use::is_left_out));
+            }
         }
         self.regions.end(record.words[0], record.words[1]);
     }
