@@ -4,6 +4,7 @@ use crate::edited::is_report;
 use crate::support::{Workshop, ran, source};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// `departures.c`, recorded without arguments, and the witness of its unrepeatable read.
 fn departures() -> (Workshop, PathBuf) {
@@ -72,6 +73,69 @@ fn what_cannot_be_reached_is_told_with_the_reason() {
         assert_eq!(report["reason"], reason, "{arguments}");
         assert_eq!(report["endings"], json!([{"code": 0, "times": 2}]), "{arguments}: nothing is held for good");
     }
+}
+
+/// A thread adds to a counter in two steps, and another one does so between them. With an argument the other one looks every second whether the
+/// first one has done, instead; a third one waits for a signal.
+const POLLS: &str = "#include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int counter, done, looks;
+static void *add(void *arg) {
+    pthread_mutex_lock(&m);
+    int seen = counter;
+    pthread_mutex_unlock(&m);
+    pthread_mutex_lock(&m);
+    counter = seen + 1;
+    done = 1;
+    pthread_mutex_unlock(&m);
+    return arg;
+}
+static void *other(void *polls) {
+    pthread_mutex_lock(&m);
+    while (polls && !done && looks < 1000) {
+        struct timeval now; struct timezone zone;
+        gettimeofday(&now, &zone);
+        struct timespec at = {now.tv_sec + 1, now.tv_usec * 1000};
+        pthread_cond_timedwait(&c, &m, &at);
+        looks++;
+    }
+    if (!polls) counter += 10;
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+static void *listen(void *set) { int got; sigwait(set, &got); return 0; }
+int main(int argc, char **argv) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, 0);
+    pthread_t threads[3];
+    pthread_create(&threads[0], 0, listen, &set);
+    pthread_create(&threads[1], 0, add, 0);
+    pthread_create(&threads[2], 0, other, argc > 1 ? argv : 0);
+    for (int i = 1; i < 3; i++) pthread_join(threads[i], 0);
+    pthread_kill(threads[0], SIGUSR1);
+    pthread_join(threads[0], 0);
+    return counter != 11 && argc == 1;
+}
+";
+
+/// The one that waits in vain takes no time: the program's clocks go on to the ends of its waits.
+#[test]
+fn waits_of_a_second_each_are_not_waited_for() {
+    let workshop = Workshop::build_text(POLLS, "polls.c");
+    assert_eq!(workshop.record("run", &["--seed", "1"]), json!({"code": 0}));
+    let found = workshop.predict("run");
+    let witness = found.into_iter().find(|found| found.pattern == "R-W-W").expect("a lost update").witness;
+    let reached = replay(&workshop, &witness, "", "");
+    assert_eq!((&reached["followed"], &reached["endings"][0]["code"]), (&json!(1), &json!(1)), "{reached}");
+    let start = Instant::now();
+    let report = replay(&workshop, &witness, "--times 3", "poll");
+    assert_eq!((&report["not_reached"], &report["endings"][0]["code"]), (&json!(3), &json!(0)), "{report}");
+    assert!(start.elapsed() < Duration::from_secs(15), "{:?}: {report}", start.elapsed());
 }
 
 /// Bytes of the logs of a replay along this witness. A read takes 32 of them, with the branch after it 40.

@@ -1,4 +1,5 @@
-//! The time as the program knows it. In a replay that is the time of the recording, which goes on from the last value that was given. Where
+//! The time as the program knows it. In a replay that is the time of the recording, which goes on from the last value that was given, and from
+//! the end of a wait that ends by its limit: a machine may be as slow as that. Where
 //! orders are explored time stands still, so that it is the same in each run of an order: it goes on where a wait ends by its limit, where a
 //! thread sleeps, and a little with each look at a clock.
 
@@ -11,6 +12,8 @@ use core::sync::atomic::{
 use crate::sys::{self, Deadline, Timespec};
 
 const CLOCKS: usize = 12;
+/// Of real time, monotonic, raw, boot time, TAI.
+const TELL_TIME: [c_int; 5] = [0, 1, 4, 7, 11];
 const SECOND: i64 = 1_000_000_000;
 
 /// Per clock, how far the program's time is before the real one, in nanoseconds.
@@ -69,6 +72,19 @@ pub fn looked(clock: c_int) -> Option<Timespec> {
 pub fn pass_to(deadline: Deadline) -> bool {
     let left = nanoseconds(deadline.at).saturating_sub(nanoseconds(now(deadline.clock)));
     pass(timespec(left.max(0)))
+}
+
+/// The time of all clocks goes on to the end of a wait, whatever the real one says: by so many nanoseconds, if the wait's clock tells the time.
+pub fn jump_to(deadline: Deadline) -> Option<i64> {
+    index(deadline.clock)?;
+    let left = nanoseconds(deadline.at).saturating_sub(nanoseconds(now(deadline.clock)));
+    for clock in TELL_TIME {
+        let Some(index) = index(clock).filter(|_| left > 0) else { continue };
+        let at = nanoseconds(now(clock)).saturating_add(left);
+        LATEST[index].fetch_max(at, SeqCst);
+        SHIFT[index].store(at.saturating_sub(nanoseconds(sys::now(clock))), Relaxed);
+    }
+    Some(left.max(0))
 }
 
 /// The time goes on by so much, where it stands still; whether it does.

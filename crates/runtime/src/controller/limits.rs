@@ -8,6 +8,9 @@ const LONGEST_WAIT: Timespec = Timespec { seconds: 10, nanoseconds: 0 };
 /// is there for a machine that stands still.
 const LONGEST_CHOICE: Timespec = Timespec { seconds: 1, nanoseconds: 500_000_000 };
 
+/// How often the watchdog looks, in nanoseconds.
+pub const TICK: i64 = 5_000_000;
+
 /// Whether a time limit is so far away that a thread rather waits for others.
 pub fn is_far(at: Timespec) -> bool {
     is_after(at, LONGEST_WAIT)

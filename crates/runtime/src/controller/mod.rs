@@ -267,6 +267,13 @@ pub fn before_condition(thread: &Thread) {
     }
 }
 
+/// The thread is about to wait for a signal without a limit, or comes back from that.
+pub fn listens(thread: Option<&'static Thread>, does: bool) {
+    if let Some(thread) = thread {
+        thread.turn.listens.set(does);
+    }
+}
+
 /// A thread that waits for a condition is about to be woken.
 pub fn woken(thread: &Thread) {
     if controlled() {
@@ -303,6 +310,7 @@ pub fn block(thread: &'static Thread, wait: &Wait, deadline: Option<Deadline>) -
     turn.deadline.set(None);
     let timed_out = turn.timed_out.replace(false);
     LOCK.unlock();
+    turn.is_late.set(timed_out);
     if timed_out && let Some(deadline) = deadline {
         sleep_until(deadline);
     }
@@ -314,6 +322,11 @@ pub fn sleep_until(deadline: Deadline) {
     const PATIENCE: Timespec = Timespec { seconds: 1, nanoseconds: 0 };
     if program_time::pass_to(deadline) {
         return;
+    }
+    if REPLAY.load(Relaxed)
+        && let Some(passed) = program_time::jump_to(deadline)
+    {
+        return steer::waited(passed);
     }
     let at = deadline.monotonic().min(sys::now(sys::CLOCK_MONOTONIC).plus(PATIENCE));
     let word = AtomicU32::new(0);
@@ -482,7 +495,8 @@ fn choose() -> Choice {
 fn last_resort() -> Choice {
     let blocked = || threads::all().filter(|thread| thread.turn.state.get() == State::Blocked);
     let outside = threads::all().any(|thread| thread.turn.state.get() == State::Outside);
-    let in_time = |thread: &Thread| explores() && !outside && thread.turn.deadline.get().is_some();
+    let is_alone = || explores() || replaying() && !waking::by_others();
+    let in_time = |thread: &Thread| !outside && thread.turn.deadline.get().is_some() && is_alone();
     let expired = blocked().filter(|thread| thread.turn.expired.get() || in_time(thread));
     if let Some(thread) = expired.min_by_key(|thread| (thread.turn.deadline.get(), thread.number.get())) {
         return give_up(thread, ROUND);

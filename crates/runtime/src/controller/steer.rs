@@ -19,6 +19,7 @@ use crate::controller::{limits, plan, replay};
 use crate::interpose::mappings;
 use crate::log;
 use crate::mode;
+use crate::sys::{self, Timespec};
 use crate::text::Text;
 use crate::threads::{self, Thread};
 
@@ -96,7 +97,7 @@ static STEERING: Steering = Steering {
 static WATCHING: AtomicBool = AtomicBool::new(false);
 /// Whether `foretrace_at_remote` is to be called before the remote access; once.
 static STOPS: AtomicBool = AtomicBool::new(false);
-/// Ticks of the watchdog that threads in the kernel have been waited for.
+/// Ticks of the watchdog for which threads in the kernel, or in waits with a limit, are still waited for.
 static PATIENCE: AtomicU64 = AtomicU64::new(MOST_TICKS);
 
 const MOST_TICKS: u64 = 400;
@@ -112,6 +113,8 @@ const AWAIT_FOR_EACH: u64 = 20;
 const AWAIT_AT_MOST: u64 = 200_000;
 /// and from then on: others that did not do without it for so long spin in a loop.
 const AWAIT_AGAIN: u64 = 2000;
+/// A wait counts as one record for each 50 microseconds.
+const NANOSECONDS_FOR_EACH: u64 = 50_000;
 /// Counted records after which steering ends: so many,
 const MOST: u64 = 100_000;
 /// and so many for each record of the longest thread of the schedule. The triple stands in the schedule, so it is not much further.
@@ -374,6 +377,31 @@ fn can_run(thread: &Thread) -> bool {
     ready(thread) && !thread.turn.held.get()
 }
 
+/// Whether it should go on as the schedule says: it comes after the others where it waited in vain for what they are to do.
+fn can_go_on(thread: &Thread) -> bool {
+    can_run(thread) && !thread.turn.is_late.get()
+}
+
+/// A thread waited for so many nanoseconds, up to its limit: others have not done without the one that is held for as long.
+pub fn waited(nanoseconds: i64) {
+    LOCK.lock();
+    if active() {
+        let records = nanoseconds.unsigned_abs() / NANOSECONDS_FOR_EACH;
+        STEERING.given.set(STEERING.given.get() + records);
+        STEERING.awaited.set(STEERING.awaited.get() + records);
+        let left = PATIENCE.load(Relaxed).saturating_sub(nanoseconds.unsigned_abs() / limits::TICK.unsigned_abs());
+        PATIENCE.store(left, Relaxed);
+    }
+    LOCK.unlock();
+}
+
+/// How many ticks of the watchdog a moment is away.
+fn ticks_to(at: Timespec) -> u64 {
+    let left = at.since(sys::now(sys::CLOCK_MONOTONIC));
+    left.seconds.saturating_mul(1_000_000_000).saturating_add(left.nanoseconds).max(0).unsigned_abs()
+        / limits::TICK.unsigned_abs()
+}
+
 /// Counts what the thread did that had the last turn.
 fn count_last_turn() {
     let Some((thread, before)) = STEERING.turn.take() else { return };
@@ -414,7 +442,10 @@ fn may_come(thread: &Thread) -> bool {
 /// A thread goes on for which others may wait.
 fn goes_on(thread: &Thread) {
     let others = threads::all().filter(|other| other.number.get() != thread.number.get());
-    others.for_each(|other| other.turn.repeating.other_went_on());
+    others.for_each(|other| {
+        other.turn.repeating.other_went_on();
+        other.turn.is_late.set(false);
+    });
 }
 
 /// One of the threads that can run and are wanted, each in turn.
@@ -438,7 +469,7 @@ fn to_first() -> Option<Choice> {
         never_first();
         return None;
     }
-    if let Some((thread, records)) = plan::preferred(&targets()[0], can_run) {
+    if let Some((thread, records)) = plan::preferred(&targets()[0], can_go_on) {
         return give(thread, records);
     }
     // The thread of remote comes last: held before its access, it may hold a lock that first needs. But first may wait for it, too.
@@ -446,12 +477,12 @@ fn to_first() -> Option<Choice> {
     let (out_of_patience, in_loops) =
         (STEERING.awaited.get() > patience(), all_repeat(|thread| thread.number.get() != remote));
     let is_late = out_of_patience || in_loops;
-    let late = if is_late { held_at_last() } else { None };
+    let late = if is_late { held_at_last(!out_of_patience) } else { None };
     if late.is_some() && out_of_patience {
         STEERING.awaited.set(patience() - AWAIT_AGAIN);
     }
     let last = if is_late { 0 } else { remote };
-    late.or_else(|| onwards(first, last)).or_else(held_at_last)
+    late.or_else(|| onwards(first, last)).or_else(|| held_at_last(true))
 }
 
 /// The thread goes on; others take turns, as it may wait for them in a loop, but the one of the number `last` only where it must.
@@ -480,13 +511,14 @@ fn to_remote() -> Option<Choice> {
     }
     if ready(first) && all_repeat(is_other) {
         if !can_run(first) {
-            return held_at_last();
+            return held_at_last(true);
         }
         goes_on(first);
         return give(first, 1);
     }
-    if STEERING.awaited.get() < patience() {
-        let preferred = plan::preferred(&targets()[1], |thread| can_run(thread) && is_other(thread));
+    let is_patient = STEERING.awaited.get() < patience();
+    if is_patient {
+        let preferred = plan::preferred(&targets()[1], |thread| can_go_on(thread) && is_other(thread));
         let remote = threads::by_number(STEERING.numbers[1].get()).filter(|thread| is_other(thread));
         let others_next = STEERING.others_next.replace(!STEERING.others_next.get());
         let remote = remote.filter(|thread| can_run(thread) && !others_next);
@@ -503,7 +535,7 @@ fn to_remote() -> Option<Choice> {
         goes_on(first);
         return give(first, 1);
     }
-    held_at_last()
+    held_at_last(is_patient)
 }
 
 fn to_second() -> Option<Choice> {
@@ -516,15 +548,23 @@ fn to_second() -> Option<Choice> {
     onwards(Some(first), 0)
 }
 
-/// Nobody can run but those who are held: one goes past the access, unless a thread may still come out of the kernel.
-fn held_at_last() -> Option<Choice> {
+/// Nobody can run but those who are held: one goes past the access, unless others are still waited for, and a thread may come out of the
+/// kernel or out of a wait with a limit.
+fn held_at_last(is_patient: bool) -> Option<Choice> {
     let held = threads::all().find(|thread| ready(thread) && thread.turn.held.get())?;
-    let blocked = |thread: &&Thread| thread.turn.state.get() == State::Blocked;
-    if let Some(late) = threads::all().filter(|thread| blocked(thread)).find(|thread| thread.turn.expired.get()) {
+    let blocked = || threads::all().filter(|thread| is_patient && thread.turn.state.get() == State::Blocked);
+    let is_outside =
+        threads::all().any(|thread| thread.turn.state.get() == State::Outside && !thread.turn.listens.get());
+    let comes = |thread: &&Thread| {
+        let soon =
+            || thread.turn.deadline.get().is_some_and(|at| !is_outside && ticks_to(at) <= PATIENCE.load(Relaxed));
+        thread.turn.expired.get() || soon()
+    };
+    if let Some(late) = blocked().filter(comes).min_by_key(|thread| (thread.turn.deadline.get(), thread.number.get())) {
         STEERING.turn.set(Some((late, late.count())));
         return Some(give_up_late(late, SHORT));
     }
-    if threads::all().any(may_come) && PATIENCE.load(Relaxed) > 0 {
+    if is_patient && is_outside && PATIENCE.load(Relaxed) > 0 {
         return Some(Choice::Wait);
     }
     STEERING.permitted.set(held.number.get());

@@ -66,6 +66,10 @@ pub struct Turn {
     pub(super) expired: Cell<bool>,
     /// It got the turn to give up.
     pub(super) timed_out: Cell<bool>,
+    /// It waits in the kernel for a signal, which another thread or nobody sends.
+    pub(super) listens: Cell<bool>,
+    /// Its last wait ended by its limit, and no other thread has gone on since.
+    pub(super) is_late: Cell<bool>,
     /// It stands before an access of the triple that it must not make yet.
     pub(super) held: Cell<bool>,
     /// Where its turn ends it may still write so many records that are not counted, those counted that it wrote there before.

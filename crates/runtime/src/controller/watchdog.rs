@@ -3,6 +3,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use crate::controller::limits::TICK;
 use crate::controller::thread_turn::State;
 use crate::controller::turns::{LOCK, controlled, running};
 use crate::controller::{deadlock, dispatch, hold, release, replay, steer, take_turn};
@@ -14,8 +15,6 @@ use crate::lock;
 use crate::sys;
 use crate::text::{Text, say};
 use crate::threads::{self, Thread};
-
-const TICK: i64 = 5_000_000;
 
 /// Ticks that a thread may spend in a function of a lock: it may wait for one that takes the lock in another way.
 const PATIENCE_WITH_LOCKS: usize = 20;

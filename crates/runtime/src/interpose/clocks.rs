@@ -28,8 +28,11 @@ pub extern "C" fn clock_gettime_(clock: c_int, to: *mut Timespec, _: usize) -> c
 }
 
 pub extern "C" fn gettimeofday_(to: *mut c_void, zone: *mut c_void, _: usize) -> c_int {
-    if to.is_null() || !zone.is_null() {
-        return real::gettimeofday(to, zone);
+    if !zone.is_null() || to.is_null() {
+        let result = real::gettimeofday(to, zone);
+        if result != 0 || to.is_null() {
+            return result;
+        }
     }
     let mut at = Timespec { seconds: 0, nanoseconds: 0 };
     clock::read(Source::TimeOfDay, CLOCK_REALTIME, &mut at, |at| i64::from(real::clock_gettime(CLOCK_REALTIME, at)));

@@ -175,7 +175,14 @@ static NONE: Timespec = Timespec { seconds: 0, nanoseconds: 0 };
 fn wait_for(set: *const c_void, information: *mut Information, at: *const Timespec, place: usize) -> c_int {
     let mut own: Information = [0; 32];
     let to = if information.is_null() { &raw mut own } else { information };
-    let signal = if at.is_null() { real::sigtimedwait(set, to.cast(), at) } else { wait_until(set, to, at, place) };
+    let signal = if at.is_null() {
+        controller::listens(tracked(), true);
+        let signal = real::sigtimedwait(set, to.cast(), at);
+        controller::listens(tracked(), false);
+        signal
+    } else {
+        wait_until(set, to, at, place)
+    };
     if signal > 0
         && let Some(thread) = tracked()
     {

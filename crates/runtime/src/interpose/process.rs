@@ -81,6 +81,7 @@ extern "C" fn fork_(place: usize) -> c_int {
     if result == 0 {
         child_starts(); // unless it was told already
     } else if result > 0 && recorded && !SAID.swap(true, Relaxed) {
+        mode::write_file(b"/forked\0", format_args!("{result}\n"));
         say(format_args!("processes that this one forks are not recorded"));
     }
     result

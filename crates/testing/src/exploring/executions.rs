@@ -228,6 +228,9 @@ impl<'s> Executions<'s> {
         if run.has_aliases {
             self.doubt("memory has two addresses");
         }
+        if ran.folder.path().join(FORKED).is_file() {
+            self.doubt("the program forked processes, which run unrecorded");
+        }
         for why in unseen(&run.steps) {
             self.doubt(why);
         }
@@ -245,6 +248,9 @@ impl<'s> Executions<'s> {
         Ok(run)
     }
 }
+
+/// The file in a recording's folder that says that the program forked a process.
+const FORKED: &str = "forked";
 
 /// Why orders are left out where calls are unseen: those that concern anything, or what several threads call.
 fn unseen(steps: &[Taken]) -> impl Iterator<Item = &'static str> {
