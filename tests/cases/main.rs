@@ -2,6 +2,7 @@
 //! "yes …" needs one in some recording, of one labelled "open …" none may be impossible, and of one labelled "never …" all must be. Every witness and every recording's own schedule must be followed, and a recorded program behaves as a native one.
 
 mod blocks;
+mod fortified;
 mod rust;
 #[path = "../recorder/support.rs"]
 #[allow(dead_code)] // the other tests use the rest

@@ -154,7 +154,7 @@ fn can_take(file: c_int) -> bool {
     call!(POLL, &raw mut poll, 1, 0) != 0
 }
 
-extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) -> isize {
+pub extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize) -> isize {
     let end = tracked().and_then(|thread| Some((thread, end(file)?)));
     match end {
         Some((thread, End::Channel(key, all))) => {

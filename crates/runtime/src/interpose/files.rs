@@ -134,7 +134,7 @@ extern "C" fn checked_open(path: *const c_char, flags: c_int, place: usize) -> c
     open_(path, flags, 0, place)
 }
 
-extern "C" fn openat_(folder: c_int, path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
+pub extern "C" fn openat_(folder: c_int, path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
     opening(c"openat", flags, place, || real::openat(folder, path, flags, mode))
 }
 
@@ -146,7 +146,7 @@ extern "C" fn creat_(path: *const c_char, mode: u32, place: usize) -> c_int {
     opened(c"creat", by_name(c"creat", false, place, || real::creat(path, mode), |file| *file < 0), place)
 }
 
-extern "C" fn pread_(file: c_int, to: *mut c_void, bytes: usize, from: i64, place: usize) -> isize {
+pub extern "C" fn pread_(file: c_int, to: *mut c_void, bytes: usize, from: i64, place: usize) -> isize {
     accessing(c"pread", file, place, || real::pread(file, to, bytes, from))
 }
 

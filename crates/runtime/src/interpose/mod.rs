@@ -10,6 +10,7 @@ pub mod cancellation;
 pub mod cancelled;
 mod channel;
 pub mod channels;
+mod checked;
 pub mod clocks;
 mod close;
 pub mod cond;

@@ -239,13 +239,13 @@ unsafe fn poll_reports(script: &Script, files: *mut Poll, count: usize) -> c_int
     script.result().max(0)
 }
 
-unsafe extern "C" fn poll_(files: *mut c_void, count: u64, timeout: c_int, place: usize) -> c_int {
+pub(super) unsafe extern "C" fn poll_(files: *mut c_void, count: u64, timeout: c_int, place: usize) -> c_int {
     // SAFETY: the program's array.
     unsafe { poll_by((files, count), timeout > 0, place, || real::poll(files, count, timeout)) }
 }
 
 #[rustfmt::skip]
-unsafe extern "C" fn ppoll_(files: *mut c_void, count: u64, timeout: *const Timespec, mask: *const c_void, place: usize) -> c_int {
+pub(super) unsafe extern "C" fn ppoll_(files: *mut c_void, count: u64, timeout: *const Timespec, mask: *const c_void, place: usize) -> c_int {
     // SAFETY: the program's array.
     unsafe { poll_by((files, count), !timeout.is_null(), place, || real::ppoll(files, count, timeout, mask)) }
 }

@@ -168,6 +168,7 @@ reals! {
     siglongjmp(buffer: *const u64, value: c_int) -> !;
     __longjmp_chk(buffer: *const u64, value: c_int) -> !;
     abort() -> !;
+    __chk_fail() -> !;
     _exit(code: c_int) -> !;
     __assert_fail(text: *const c_char, file: *const c_char, line: u32, function: *const c_char) -> !;
     nanosleep(span: *const Timespec, left: *mut Timespec) -> c_int;

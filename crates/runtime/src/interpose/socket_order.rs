@@ -298,13 +298,13 @@ extern "C" fn shutdown_(file: c_int, how: c_int, place: usize) -> c_int {
     real::shutdown(file, how)
 }
 
-extern "C" fn recv_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, place: usize) -> isize {
+pub extern "C" fn recv_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, place: usize) -> isize {
     let part = [[to as usize, bytes]];
     receiving(file, (&part, by_flags(flags)), place, || real::recv(file, to, bytes, flags))
 }
 
 #[rustfmt::skip]
-extern "C" fn recvfrom_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, from: *mut c_void, length: *mut u32) -> isize {
+pub extern "C" fn recvfrom_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, from: *mut c_void, length: *mut u32) -> isize {
     let part = [[to as usize, bytes]];
     receiving(file, (&part, by_flags(flags)), 0, || real::recvfrom(file, to, bytes, flags, from, length))
 }

@@ -151,7 +151,7 @@ extern "C" fn pclose_(stream: *mut c_void, place: usize) -> c_int {
     unseen_calls::around(What::named(c"pclose", unseen::PROCESSES), place, || real::pclose(stream))
 }
 
-extern "C" fn fread_(to: *mut c_void, size: usize, count: usize, stream: *mut c_void, place: usize) -> usize {
+pub extern "C" fn fread_(to: *mut c_void, size: usize, count: usize, stream: *mut c_void, place: usize) -> usize {
     let read = || real::fread(to, size, count, stream);
     if is_device(stream) {
         let length = |result: i64| (result as usize).saturating_mul(size);
@@ -178,11 +178,17 @@ extern "C" fn fgetc_unlocked_(stream: *mut c_void, place: usize) -> c_int {
     reading(stream, c"fgetc", place, || real::fgetc_unlocked(stream))
 }
 
-extern "C" fn fgets_unlocked_(to: *mut c_char, bytes: c_int, stream: *mut c_void, place: usize) -> *mut c_char {
+pub extern "C" fn fgets_unlocked_(to: *mut c_char, bytes: c_int, stream: *mut c_void, place: usize) -> *mut c_char {
     reading(stream, c"fgets", place, || real::fgets_unlocked(to, bytes, stream))
 }
 
-extern "C" fn fread_unlocked_(to: *mut c_void, size: usize, count: usize, stream: *mut c_void, place: usize) -> usize {
+pub extern "C" fn fread_unlocked_(
+    to: *mut c_void,
+    size: usize,
+    count: usize,
+    stream: *mut c_void,
+    place: usize,
+) -> usize {
     if is_device(stream) {
         return fread_(to, size, count, stream, place);
     }
@@ -193,7 +199,7 @@ extern "C" fn fgetwc_(stream: *mut c_void, place: usize) -> u32 {
     reading(stream, c"fgetwc", place, || real::fgetwc(stream))
 }
 
-extern "C" fn fgetws_(to: *mut c_void, count: c_int, stream: *mut c_void, place: usize) -> *mut c_void {
+pub extern "C" fn fgetws_(to: *mut c_void, count: c_int, stream: *mut c_void, place: usize) -> *mut c_void {
     reading(stream, c"fgetws", place, || real::fgetws(to, count, stream))
 }
 
@@ -213,7 +219,7 @@ extern "C" fn rewind_(stream: *mut c_void, place: usize) {
     moving(stream, place, || real::rewind(stream));
 }
 
-extern "C" fn fgets_(to: *mut c_char, bytes: c_int, stream: *mut c_void, place: usize) -> *mut c_char {
+pub extern "C" fn fgets_(to: *mut c_char, bytes: c_int, stream: *mut c_void, place: usize) -> *mut c_char {
     reading(stream, c"fgets", place, || real::fgets(to, bytes, stream))
 }
 
