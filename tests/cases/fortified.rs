@@ -3,6 +3,71 @@
 use super::support::Workshop;
 use serde_json::Value;
 
+const PROGRAM: &str = r#"
+#if FORTIFIED
+#define _FORTIFY_SOURCE 2
+#endif
+#define _GNU_SOURCE
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <wchar.h>
+static char text[64] = "a", from[64] = "bcdefgh", *to = text;
+static wchar_t wide[8], *wide_to = wide;
+static int count = 5, ends[2], pair[2];
+static void *work(void *start) {
+    char path[PATH_MAX], bytes[8]; struct pollfd ready = {ends[0], POLLIN, 0};
+    memcpy(to, from, count); memmove(to + 1, to, count); mempcpy(to, from, count); memset(to, 0, count);
+    strcpy(to, "abc"); strcat(to, from); stpcpy(to, "de"); strncpy(to, from, count); strncat(to, from, count); stpncpy(to, from, count);
+    sprintf(to, "%s", from); snprintf(to, sizeof text, "%s%d", from, count);
+    wmemcpy(wide_to, L"abcd", count - 1); wcscpy(wide_to, L"ab"); wcsncpy(wide_to, L"cde", count - 2); swprintf(wide_to, 8, L"%d", count);
+    mbstowcs(wide_to, "ab", count - 2); wcstombs(to, wide_to, count);
+    write(ends[1], "abcd", 4); poll(&ready, count - 4, -1); read(ends[0], to, count - 3);
+    send(pair[1], "abcd", 4, 0); recv(pair[0], to, count - 3, 0); recvfrom(pair[0], to, count - 3, 0, 0, 0);
+    getcwd(path, sizeof path); realpath("/", path); readlink("/proc/self/cwd", to, count); gethostname(to, count * 10);
+    fgets(bytes, count, stdin); fread(to, 1, count, stdin); printf("%s\n", to); fprintf(stderr, "%s\n", to); explicit_bzero(to, count);
+    return start;
+}
+int main(void) {
+    pthread_t thread;
+    pipe(ends); socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+    pthread_create(&thread, 0, work, 0); pthread_join(thread, 0);
+    return text[9] + wide[1] + text[0] == 1;
+}
+"#;
+
+/// The events of a run, without the numbers of their records.
+fn events(workshop: &Workshop, name: &str, options: &str) -> Vec<Value> {
+    workshop.make(&format!(
+        "foretrace cc -w -O2 {options} -pthread -o {name} program.c
+         (echo one two three; echo four) | foretrace record -o {name}.run -- ./{name} > out.{name}"
+    ));
+    let mut events = workshop.trace(&format!("{name}.run"));
+    events.iter_mut().filter_map(Value::as_object_mut).for_each(|event| {
+        event.remove("at");
+    });
+    events.split_off(1)
+}
+
+#[test]
+fn checked_variants_are_recorded_as_the_functions_themselves() {
+    let workshop = Workshop::empty();
+    std::fs::write(workshop.path("program.c"), PROGRAM).expect("written");
+    let plain = events(&workshop, "plain", "");
+    assert!(plain.len() > 60, "{} events", plain.len());
+    for (name, options) in [("asked", "-D_FORTIFY_SOURCE=2"), ("defined", "-DFORTIFIED=1")] {
+        let fortified = events(&workshop, name, options);
+        let differ = plain.iter().zip(&fortified).find(|(one, other)| one != other);
+        assert_eq!(differ, None, "{name}");
+        assert_eq!(plain.len(), fortified.len(), "{name}");
+    }
+}
+
 const LIBRARY: &str = r#"
 #define _GNU_SOURCE
 #include <poll.h>

@@ -7,6 +7,7 @@ use crate::canonical::canonicalise;
 use crate::computable::computable;
 use crate::coroutines;
 use crate::describe::{Describer, cannot_describe};
+use crate::fortified;
 use crate::hooks::Hooks;
 use crate::inline;
 use crate::llvm::{Context, LlvmError, Machine, Module, Value};
@@ -138,6 +139,7 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
         keep_calls(&module);
     }
     module.run(preparation(&options), &machine)?;
+    fortified::call_unchecked(&module);
     let (functions, left) = functions_to_instrument(&module, options.source, &locks);
     by_value::copy_before_calls(&module, &functions);
     outside::give_to_runtime(&module, &functions);

@@ -13,6 +13,7 @@ mod coroutines;
 mod describe;
 mod describe_calls;
 mod escape;
+mod fortified;
 mod hooks;
 mod inline;
 mod instrument;

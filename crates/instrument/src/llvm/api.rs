@@ -272,6 +272,7 @@ table! {
     LLVMPositionBuilderBefore(BuilderRef, Value);
     LLVMPositionBuilderAtEnd(BuilderRef, Block);
     LLVMBuildCall2(BuilderRef, Type, Value, *const Value, c_uint, Text) -> Value;
+    LLVMBuildInvoke2(BuilderRef, Type, Value, *const Value, c_uint, Block, Block, Text) -> Value;
     LLVMBuildLoad2(BuilderRef, Type, Value, Text) -> Value;
     LLVMBuildStore(BuilderRef, Value, Value) -> Value;
     LLVMBuildAlloca(BuilderRef, Type, Text) -> Value;

@@ -31,6 +31,12 @@ impl Builder {
         unsafe { (api().LLVMBuildCall2)(self.0, ty, function, arguments.as_ptr(), count, NO_NAME) }
     }
 
+    /// The same where exceptions may leave the call: they lead to `unwind`.
+    pub fn invoke(&self, ty: Type, function: Value, arguments: &[Value], next: Block, unwind: Block) -> Value {
+        let count = u32::try_from(arguments.len()).expect("few arguments");
+        unsafe { (api().LLVMBuildInvoke2)(self.0, ty, function, arguments.as_ptr(), count, next, unwind, NO_NAME) }
+    }
+
     /// Loads.
     pub fn load(&self, ty: Type, address: Value) -> Value {
         unsafe { (api().LLVMBuildLoad2)(self.0, ty, address, NO_NAME) }

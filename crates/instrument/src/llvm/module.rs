@@ -371,6 +371,12 @@ impl Context {
         unsafe { (api().LLVMFunctionType)(returned, parameters.as_ptr(), count, 0) }
     }
 
+    /// The type of a function that takes more arguments than it says.
+    pub fn variadic_function(&self, parameters: &[Type], returned: Type) -> Type {
+        let count = u32::try_from(parameters.len()).expect("few parameters");
+        unsafe { (api().LLVMFunctionType)(returned, parameters.as_ptr(), count, 1) }
+    }
+
     /// Two of a type.
     pub fn pair(&self, of: Type) -> Type {
         unsafe { (api().LLVMStructTypeInContext)(self.handle, [of, of].as_ptr(), 2, 0) }

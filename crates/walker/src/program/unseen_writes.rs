@@ -41,6 +41,9 @@ wcstoull_l wcsxfrm_l wordexp wscanf \
 ";
 /// Starts of the names of more.
 const STARTS: [&str; 7] = ["argz_", "envz_", "inet6_", "ns_", "xdr_", "pthread_attr_get", "__isoc"];
+/// Of the functions that have a variant which checks sizes, those that write none of the program's memory.
+const WRITES_NOTHING: &str =
+    "printf vprintf wprintf vwprintf fprintf vfprintf fwprintf vfwprintf dprintf vdprintf syslog vsyslog fdelt longjmp";
 /// Functions that share one state of the library.
 const ONE_STATE: [(&str, &[&str]); 2] = [
     ("rand", &["rand", "srand", "random", "srandom", "initstate", "setstate"]),
@@ -52,7 +55,8 @@ pub(super) fn state(symbol: &str) -> Option<&str> {
     if Function::named(symbol).is_some() {
         return Some(symbol); // the call has other arguments than the library's function, or may unwind
     }
-    let is_checked = symbol.starts_with("__") && symbol.ends_with("_chk") && !symbol.ends_with("printf_chk");
+    let checked = symbol.strip_prefix("__").and_then(|name| name.strip_suffix("_chk"));
+    let is_checked = checked.is_some_and(|name| !WRITES_NOTHING.split(' ').any(|other| other == name));
     let is_listed =
         || NAMES.split(' ').any(|name| name == symbol) || STARTS.iter().any(|start| symbol.starts_with(start));
     if !(is_checked || is_listed()) {
