@@ -10,6 +10,7 @@ pub mod lock_calls;
 pub mod message_order;
 pub mod open;
 pub mod outside;
+pub mod patience;
 pub mod record;
 pub mod scheduler;
 

@@ -12,15 +12,10 @@ use crate::hooks::held;
 use crate::interpose::real;
 use crate::interpose::signals::state;
 use crate::lock;
+use crate::patience::loses_turn;
 use crate::sys;
 use crate::text::{Text, say};
 use crate::threads::{self, Thread};
-
-/// Ticks that a thread may spend in a function of a lock: it may wait for one that takes the lock in another way.
-const PATIENCE_WITH_LOCKS: usize = 20;
-
-/// Ticks that it may wait for what another thread is about to do without the program: on a machine with much to do that takes long.
-const PATIENCE_WITH_OTHERS: usize = 400;
 
 static SAME: AtomicUsize = AtomicUsize::new(0);
 static LAST: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
@@ -78,11 +73,10 @@ fn look() {
     let count = thread.count();
     let this = core::ptr::from_ref(thread).cast_mut();
     let same = LAST.swap(this, Relaxed) == this && LAST_COUNT.swap(count, Relaxed) == count;
-    SAME.store(if same { SAME.load(Relaxed) + 1 } else { 0 }, Relaxed);
-    let spins = SAME.load(Relaxed) > PATIENCE_WITH_LOCKS && thread.in_lock.is_inside();
-    // Asked after the kernel: the thread may wait for the very lock that is held here.
-    let awaits = || lock::is_awaiting() && SAME.load(Relaxed) < PATIENCE_WITH_OTHERS;
-    if same && (spins || sleeps_or_has_ended(thread.tid.load(Relaxed)) && !awaits()) {
+    let ticks = if same { SAME.load(Relaxed) + 1 } else { 0 };
+    SAME.store(ticks, Relaxed);
+    let sleeps = || sleeps_or_has_ended(thread.tid.load(Relaxed));
+    if loses_turn(ticks, thread.in_lock.is_inside(), sleeps, lock::is_awaiting) {
         held::keep(thread);
         take_turn(thread);
     }
