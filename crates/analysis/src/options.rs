@@ -59,6 +59,8 @@ pub struct Options {
     pub jobs: usize,
     /// Time limit of one solver query.
     pub timeout: Duration,
+    /// Most terms of a solver's session: what needs more is not decided.
+    pub most_terms: usize,
     /// Time limit of the whole run.
     pub budget: Option<Duration>,
     /// Whether infeasible candidates are told apart: impossible ones, and those that are only off this run's path.
@@ -101,6 +103,7 @@ impl Options {
             order: Order::Auto,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             timeout: Duration::from_secs(30),
+            most_terms: foretrace_solve::MOST_TERMS,
             budget: None,
             off_path: false,
             dump_smt2: None,

@@ -400,9 +400,9 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
     fn in_session(&mut self, part: usize, decide: impl FnOnce(&mut Session<'b>) -> Answer) -> Answer {
         let (context, known) = (self.context, &self.known);
         let make = || {
-            let Options { order, seed, .. } = *context.options;
+            let Options { order, seed, most_terms, .. } = *context.options;
             let (view, rules) = context.encoded();
-            let mut session = Session::new(view, rules, &context.constants, order, seed);
+            let mut session = Session::new(view, rules, &context.constants, order, seed).with_room(most_terms);
             known.iter().for_each(|order| session.know_order(*order));
             session
         };

@@ -15,7 +15,7 @@ use z3::ast::Bool;
 use z3::{SatResult, Solver};
 
 /// Terms of one session: about a gigabyte with what Z3 makes of them.
-const MOST_TERMS: usize = 4_000_000;
+pub const MOST_TERMS: usize = 4_000_000;
 
 #[cfg(test)]
 mod tests;
@@ -167,6 +167,9 @@ pub struct Session<'a> {
     asserted: usize,
     has_pins: bool,
     usable: bool,
+    /// Terms of all queries together.
+    room: usize,
+    /// What the next query may have of these.
     most_terms: usize,
 }
 
@@ -201,19 +204,25 @@ impl<'a> Session<'a> {
             asserted: 0,
             has_pins: false,
             usable: true,
+            room: MOST_TERMS,
             most_terms: MOST_TERMS,
         }
+    }
+
+    /// The same with room for so many terms.
+    pub fn with_room(self, terms: usize) -> Session<'a> {
+        Session { room: terms, most_terms: terms, ..self }
     }
 
     /// From now on a query is not decided if the terms of all queries so far would be more than this part of what a session may have.
     /// Unlike a time limit, this also bounds the memory that Z3 uses for them.
     pub fn spend_at_most(&mut self, one_of: usize) {
-        self.most_terms = MOST_TERMS / one_of;
+        self.most_terms = self.room / one_of;
     }
 
     /// Whether a query that may have this part of a session's terms can be asked of this one: its terms so far count, too.
     pub fn has_room(&self, one_of: usize) -> bool {
-        self.encoder.build().terms.len() <= MOST_TERMS / one_of
+        self.encoder.build().terms.len() <= self.room / one_of
     }
 
     /// Whether the session can take more queries. After one that was too large to encode it cannot.
