@@ -164,6 +164,17 @@ fn a_use_under_the_lock_that_takes_the_pointer_away_is_none_after_free() {
     assert_eq!(found(&trace, &observed, Model::Cam).0.len(), 1, "the value of the pointer is what forbids it");
 }
 
+/// What the solver cannot decide counts as undecided, not as impossible.
+#[test]
+fn what_is_too_large_for_the_solver_is_undecided() {
+    let (trace, observed) = session(false);
+    let mut options = Options::new(trace.data);
+    options.most_terms = 0;
+    let told = &mut |_| panic!("it has no schedule");
+    let counted = uses_after_free(&trace, &observed, &options, None, &AtomicBool::new(false), told).expect("no error");
+    assert_eq!((counted.places, counted.found, counted.undecided), (1, 0, 1));
+}
+
 /// The thread that signals gives the lock back first; the waiter frees the lock, or the condition, too, once it is awake.
 #[test]
 fn a_signal_after_the_lock_was_given_back_may_come_after_the_free() {

@@ -153,13 +153,13 @@ fn a_thread_that_gives_back_what_it_does_not_own_lets_others_in() {
 /// The lock is free before any thread takes it: at first, or by one thread's writes.
 #[test]
 fn the_lock_begins_free() {
-    let begins = |writes: &[(u64, &str)], forks: bool| {
+    let begins = |writes: &[(u64, &str)], forked: &[u64]| {
         let mut own = Vec::new();
         let case = Case::new(|b| {
             for (thread, value) in writes {
                 b.write(*thread, "y", value);
             }
-            for thread in [2, 3].iter().filter(|_| forks) {
+            for thread in forked {
                 b.fork(1, *thread);
             }
             for thread in [2, 3] {
@@ -171,10 +171,129 @@ fn the_lock_begins_free() {
         });
         case.refutes(EarlyRefutation, [own[0], own[2], own[1]])
     };
-    assert!(begins(&[(1, "7"), (1, "0")], true));
-    assert!(!begins(&[(1, "7"), (1, "0")], false), "a thread may own it before it is free");
-    assert!(!begins(&[(1, "0"), (4, "0")], false));
-    assert!(!begins(&[(4, "0"), (1, "0")], true), "a thread that nobody waits for may free it late");
+    assert!(begins(&[(1, "7"), (1, "0")], &[2, 3]));
+    for forked in [&[][..], &[2], &[3]] {
+        assert!(!begins(&[(1, "7"), (1, "0")], forked), "a thread may own it before it is free");
+    }
+    assert!(!begins(&[(1, "0"), (4, "0")], &[]));
+    assert!(!begins(&[(4, "0"), (1, "0")], &[2, 3]), "a thread that nobody waits for may free it late");
+}
+
+/// Threads 2 and 4 take one lock, 3 and 5 another.
+#[test]
+fn each_variable_is_a_lock_of_its_own() {
+    let mut own = Vec::new();
+    let case = Case::new(|b| {
+        for (thread, lock) in [(2, "y"), (3, "z"), (4, "y"), (5, "z")] {
+            b.rmw(thread, lock, "f", "1");
+            b.assume(thread, "(= f 0)");
+            own.push([b.write(thread, "x", "1").id().0, b.write(thread, "x", "2").id().0]);
+            b.write(thread, lock, "0");
+        }
+    });
+    let refutes = |one: usize, other: usize| {
+        let [[first, second], [remote, _]] = [own[one], own[other]];
+        case.refutes(EarlyRefutation, [first, remote, second])
+    };
+    assert!(refutes(0, 2) && refutes(2, 0) && refutes(1, 3) && refutes(3, 1));
+    assert!(!refutes(0, 1) && !refutes(1, 0) && !refutes(2, 3) && !refutes(3, 2));
+}
+
+/// `while (l) {}` before the exchange: what a thread only looks at is no lock's matter.
+#[test]
+fn a_thread_may_look_before_it_takes_the_lock() {
+    let looks = |b: &mut TraceBuilder, thread: u64| {
+        b.read(thread, "y", "s");
+        b.assume(thread, "(= s 0)");
+        takes("1")(b, thread);
+    };
+    assert!(refutes(looks, gives));
+}
+
+/// It stays the owner's: what it stores is not the free value.
+#[test]
+fn an_owner_that_stores_another_value_keeps_the_lock() {
+    let takes_and_stores = |b: &mut TraceBuilder, thread: u64| {
+        takes("1")(b, thread);
+        b.write(thread, "y", "2");
+    };
+    assert!(refutes(takes_and_stores, gives));
+    let gives_too_early = |b: &mut TraceBuilder, thread: u64| {
+        takes("1")(b, thread);
+        b.write(thread, "y", "0");
+    };
+    assert!(!refutes(gives_too_early, |_, _| {}));
+}
+
+/// Thread 2 stores 1 if somebody waits, else 0, and a condition says later that somebody did: before it the lock may be free. Thread 4 waits,
+/// thread 3 takes the lock.
+#[test]
+fn who_may_have_given_the_lock_back_owns_it_no_more() {
+    let mut own = Vec::new();
+    let case = Case::new(|b| {
+        let take = |b: &mut TraceBuilder, thread: u64| {
+            b.rmw(thread, "y", "f", "(ite (= f 0) 1 2)");
+            b.assume(thread, "(= f 0)");
+        };
+        take(b, 2);
+        own.push(b.write(2, "x", "1").id().0);
+        b.rmw(4, "y", "w", "(ite (= w 0) 1 2)");
+        b.assume(4, "(distinct w 0)");
+        own.push(b.write(2, "x", "2").id().0);
+        b.rmw(2, "y", "g", "(ite (= g 2) 1 0)");
+        own.push(b.write(2, "x", "3").id().0);
+        b.assume(2, "(= g 2)");
+        own.push(b.write(2, "x", "4").id().0);
+        b.write(2, "y", "0");
+        take(b, 3);
+        own.push(b.write(3, "x", "5").id().0);
+        b.write(3, "y", "0");
+    });
+    let [first, second, late, latest, other] = own[..] else { panic!("five writes") };
+    assert!(case.refutes(EarlyRefutation, [first, other, second]), "it owns the lock");
+    assert!(!case.refutes(EarlyRefutation, [first, other, late]), "it may have given it back");
+    assert!(!case.refutes(EarlyRefutation, [late, other, latest]));
+}
+
+/// A third thread writes the free value where it is not yet known that it had taken the lock: then two threads may own it.
+#[test]
+fn a_thread_that_may_give_back_what_it_did_not_take_lets_two_in() {
+    let excluded = |third: Option<&str>| {
+        let mut own = Vec::new();
+        let case = Case::new(|b| {
+            if let Some(known_in_time) = third {
+                b.rmw(4, "y", "f", "1");
+                b.assume(4, known_in_time);
+                gives(b, 4);
+                b.assume(4, "(= f 0)");
+            }
+            for (thread, stored) in [(2, "1"), (3, "2")] {
+                takes(stored)(b, thread);
+                own.push(b.write(thread, "x", "1").id().0);
+                own.push(b.write(thread, "x", "2").id().0);
+                gives(b, thread);
+            }
+        });
+        case.refutes(EarlyRefutation, [own[0], own[2], own[1]])
+    };
+    assert!(excluded(None) && excluded(Some("(= f 0)")) && excluded(Some("(< f 1)")));
+    for known_in_time in ["(>= f 0)", "(< f 2)", "(distinct f 1)"] {
+        assert!(!excluded(Some(known_in_time)), "{known_in_time}");
+    }
+}
+
+/// The first condition that leaves the free value alone is enough.
+#[test]
+fn a_section_starts_at_the_first_condition_that_says_enough() {
+    let twice = |b: &mut TraceBuilder, thread: u64| {
+        takes("1")(b, thread);
+        b.write(thread, "z", "1");
+    };
+    let give = |b: &mut TraceBuilder, thread: u64| {
+        b.assume(thread, "(< f 1)");
+        gives(b, thread);
+    };
+    assert!(refutes(twice, give));
 }
 
 /// What an rmw read is known by conditions before the next write of its thread: a prefix may end between that and later ones.

@@ -245,6 +245,42 @@ fn a_write_is_known_before_its_pin_only_in_a_section_that_holds_both() {
     assert!(!only_thread_two_leaves_two(LOCK, &takes_it_again, &one));
 }
 
+/// The same with locks that the program makes of a variable each: sections of one say nothing of those of the other.
+#[test]
+fn a_write_is_known_before_its_pin_only_to_sections_of_the_same_made_lock() {
+    let v: [Step; 2] = [
+        |b, thread| {
+            b.rmw(thread, "v", "f", "1");
+            b.assume(thread, "(= f 0)");
+        },
+        |b, thread| {
+            b.write(thread, "v", "0");
+        },
+    ];
+    let w: [Step; 2] = [
+        |b, thread| {
+            b.rmw(thread, "w", "g", "1");
+            b.assume(thread, "(= g 0)");
+        },
+        |b, thread| {
+            b.write(thread, "w", "0");
+        },
+    ];
+    let is_known = |counter: [Step; 2], reader: [Step; 2]| {
+        let counts = step(move |b, thread| {
+            b.int_var("v", 0).int_var("w", 0);
+            under(counter, &[READS, COUNTS_ON, PINS])(b, thread);
+        });
+        only_thread_two_leaves_two(reader, &counts, &under(counter, &[WRITES_ONE]))
+    };
+    for [counter, reader] in [[v, v], [w, w]] {
+        assert!(is_known(counter, reader));
+    }
+    for [counter, reader] in [[v, w], [w, v]] {
+        assert!(!is_known(counter, reader));
+    }
+}
+
 /// A value that is computed of two reads is known where both are.
 #[test]
 fn a_write_is_known_by_the_last_of_its_pins() {
