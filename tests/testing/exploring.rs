@@ -68,8 +68,9 @@ fn the_last_zero_of_a_program_has_the_classes_of_the_litmus_program() {
 /// finds nothing left, of `lseek`, `fseek`, `rewind` and `ungetc`, of descriptors that `dup` and its like made, and of standard input.
 #[test]
 fn readers_of_one_position_have_a_class_for_each_order_of_coming() {
-    for how in 0..=17 {
-        for fails in [0, 1] {
+    for how in 0..=25 {
+        let newest = 18; // of the later ones the wrong program alone, which shows both orders
+        for fails in (if how < newest { 0 } else { 1 })..=1 {
             let (status, report) = report(&program("shared-position.c", &format!("-DHOW={how} -DFAILS={fails}")), "");
             assert_eq!(report["interleavings"], 2, "{how}: {report:#}");
             assert_eq!(report["failed"], fails, "{how}: {report:#}");

@@ -1,5 +1,6 @@
 // Two threads read from one descriptor or stream: the bytes 0x7f, 'E', 'L', 'F' that each program begins with. HOW says by which call.
 // With FAILS the program takes for granted that the first thread comes first.
+#define _GNU_SOURCE
 #include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -8,6 +9,11 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <wchar.h>
+
+// Programs of C++98 and of C before 1999 call these.
+int old_fscanf(FILE *stream, const char *format, ...) __asm__("fscanf");
+int old_scanf(const char *format, ...) __asm__("scanf");
 
 static int file, other;
 static FILE *stream;
@@ -46,6 +52,26 @@ static int take(int mine) {
     assert(scanf("%c", bytes) == 1);
 #elif HOW == 17
     bytes[0] = getc_unlocked(stream);
+#elif HOW == 18
+    bytes[0] = getchar_unlocked();
+#elif HOW == 19
+    assert(old_fscanf(stream, "%c", bytes) == 1);
+#elif HOW == 20
+    assert(old_scanf("%c", bytes) == 1);
+#elif HOW == 21
+    wchar_t wide;
+    assert(fwscanf(stream, L"%lc", &wide) == 1);
+    bytes[0] = wide;
+#elif HOW == 22
+    wchar_t wide[2];
+    assert(fgetws_unlocked(wide, 2, stream));
+    bytes[0] = wide[0];
+#elif HOW == 23
+    bytes[0] = fgetwc_unlocked(stream);
+#elif HOW == 24
+    bytes[0] = getwchar();
+#elif HOW == 25
+    bytes[0] = getwchar_unlocked();
 #endif
     return bytes[0];
 }

@@ -7,7 +7,7 @@ use super::channels::read_;
 use super::files::{openat_, pread_};
 use super::polling::{poll_, ppoll_};
 use super::socket_order::{recv_, recvfrom_};
-use super::streams::{fgets_, fgets_unlocked_, fgetws_, fread_, fread_unlocked_};
+use super::streams::{fgets_, fgets_unlocked_, fgetws_, fgetws_unlocked_, fread_, fread_unlocked_};
 use super::{interpose, real};
 use crate::sys::Timespec;
 
@@ -113,6 +113,17 @@ extern "C" fn fgetws_checked(
     fgetws_(to, count, stream, place)
 }
 
+extern "C" fn fgetws_unlocked_checked(
+    to: *mut c_void,
+    room: usize,
+    count: c_int,
+    stream: *mut c_void,
+    place: usize,
+) -> *mut c_void {
+    check(number(count), room);
+    fgetws_unlocked_(to, count, stream, place)
+}
+
 extern "C" fn fread_checked(
     to: *mut c_void,
     room: usize,
@@ -152,6 +163,7 @@ interpose! {
     __fgets_chk "r8" => fgets_checked;
     __fgets_unlocked_chk "r8" => fgets_unlocked_checked;
     __fgetws_chk "r8" => fgetws_checked;
+    __fgetws_unlocked_chk "r8" => fgetws_unlocked_checked;
     __fread_chk "r9" => fread_checked;
     __fread_unlocked_chk "r9" => fread_unlocked_checked;
     __openat_2 "rcx" => openat_checked;

@@ -47,6 +47,7 @@ pub mod real;
 mod rooms;
 pub mod rust;
 pub mod rwlock;
+mod scans;
 mod segments;
 pub mod semaphore;
 mod sent;

@@ -97,7 +97,7 @@ fn file_of(stream: *mut c_void) -> Option<usize> {
 }
 
 /// Reads from a stream.
-fn reading<R>(stream: *mut c_void, name: &'static CStr, place: usize, read: impl FnOnce() -> R) -> R {
+pub fn reading<R>(stream: *mut c_void, name: &'static CStr, place: usize, read: impl FnOnce() -> R) -> R {
     before_reading(stream, name);
     if let Some(thread) = tracked().filter(|_| has_threads())
         && let Some(key) = file_of(stream)
@@ -119,7 +119,7 @@ fn moving<R>(stream: *mut c_void, place: usize, moves: impl FnOnce() -> R) -> R 
     }
 }
 
-fn standard_input() -> *mut c_void {
+pub fn standard_input() -> *mut c_void {
     // SAFETY: the library's variable, which programs may set as they like.
     unsafe { (&raw const sys::stdin).read_volatile() }
 }
@@ -174,6 +174,10 @@ extern "C" fn getchar_(place: usize) -> c_int {
     fgetc_(standard_input(), place)
 }
 
+extern "C" fn getchar_unlocked_(place: usize) -> c_int {
+    fgetc_unlocked_(standard_input(), place)
+}
+
 extern "C" fn fgetc_unlocked_(stream: *mut c_void, place: usize) -> c_int {
     reading(stream, c"fgetc", place, || real::fgetc_unlocked(stream))
 }
@@ -197,6 +201,22 @@ pub extern "C" fn fread_unlocked_(
 
 extern "C" fn fgetwc_(stream: *mut c_void, place: usize) -> u32 {
     reading(stream, c"fgetwc", place, || real::fgetwc(stream))
+}
+
+extern "C" fn getwchar_(place: usize) -> u32 {
+    fgetwc_(standard_input(), place)
+}
+
+extern "C" fn fgetwc_unlocked_(stream: *mut c_void, place: usize) -> u32 {
+    reading(stream, c"fgetwc", place, || real::fgetwc_unlocked(stream))
+}
+
+extern "C" fn getwchar_unlocked_(place: usize) -> u32 {
+    fgetwc_unlocked_(standard_input(), place)
+}
+
+pub extern "C" fn fgetws_unlocked_(to: *mut c_void, count: c_int, stream: *mut c_void, place: usize) -> *mut c_void {
+    reading(stream, c"fgetws", place, || real::fgetws_unlocked(to, count, stream))
 }
 
 pub extern "C" fn fgetws_(to: *mut c_void, count: c_int, stream: *mut c_void, place: usize) -> *mut c_void {
@@ -231,69 +251,6 @@ extern "C" fn getdelim_(line: usize, bytes: usize, end: c_int, stream: *mut c_vo
     reading(stream, c"getdelim", place, || real::getdelim(line, bytes, end, stream))
 }
 
-extern "C" fn vfscanf_(stream: *mut c_void, format: *const c_char, arguments: *mut c_void, place: usize) -> c_int {
-    reading(stream, c"fscanf", place, || real::__isoc99_vfscanf(stream, format, arguments))
-}
-
-extern "C" fn vscanf_(format: *const c_char, arguments: *mut c_void, place: usize) -> c_int {
-    vfscanf_(standard_input(), format, arguments, place)
-}
-
-/// The arguments that follow the format become a list: pointers, of which five come in registers.
-#[unsafe(no_mangle)]
-#[unsafe(naked)]
-pub extern "C" fn __isoc99_scanf() {
-    core::arch::naked_asm!(
-        ".weak __isoc99_scanf",
-        "push rbp",
-        "mov rbp, rsp",
-        "sub rsp, 80",
-        "mov [rsp + 8], rsi", // the registers, from the second argument on
-        "mov [rsp + 16], rdx",
-        "mov [rsp + 24], rcx",
-        "mov [rsp + 32], r8",
-        "mov [rsp + 40], r9",
-        "mov dword ptr [rsp + 48], 8", // where in what follows the next one is
-        "mov dword ptr [rsp + 52], 48", // no floating-point numbers
-        "lea rax, [rbp + 16]",
-        "mov [rsp + 56], rax", // those on the stack
-        "mov [rsp + 64], rsp",
-        "lea rsi, [rsp + 48]",
-        "mov rdx, [rbp + 8]",
-        "call {scan}",
-        "leave",
-        "ret",
-        scan = sym vscanf_,
-    )
-}
-
-/// The arguments that follow stream and format become a list: pointers, of which four come in registers.
-#[unsafe(no_mangle)]
-#[unsafe(naked)]
-pub extern "C" fn __isoc99_fscanf() {
-    core::arch::naked_asm!(
-        ".weak __isoc99_fscanf",
-        "push rbp",
-        "mov rbp, rsp",
-        "sub rsp, 80",
-        "mov [rsp + 16], rdx", // the registers, from the third argument on
-        "mov [rsp + 24], rcx",
-        "mov [rsp + 32], r8",
-        "mov [rsp + 40], r9",
-        "mov dword ptr [rsp + 48], 16", // where in what follows the next one is
-        "mov dword ptr [rsp + 52], 48", // no floating-point numbers
-        "lea rax, [rbp + 16]",
-        "mov [rsp + 56], rax", // those on the stack
-        "mov [rsp + 64], rsp",
-        "lea rdx, [rsp + 48]",
-        "mov rcx, [rbp + 8]",
-        "call {scan}",
-        "leave",
-        "ret",
-        scan = sym vfscanf_,
-    )
-}
-
 interpose! {
     fopen "rdx" => fopen_;
     fopen64 "rdx" => fopen64_;
@@ -304,13 +261,19 @@ interpose! {
     fgetc "rsi" => fgetc_, off fgetc;
     getc "rsi" => fgetc_, off fgetc;
     getchar "rdi" => getchar_;
+    getchar_unlocked "rdi" => getchar_unlocked_;
     fgetc_unlocked "rsi" => fgetc_unlocked_, off fgetc_unlocked;
     getc_unlocked "rsi" => fgetc_unlocked_, off fgetc_unlocked;
     fgets_unlocked "rcx" => fgets_unlocked_, off fgets_unlocked;
     fread_unlocked "r8" => fread_unlocked_, off fread_unlocked;
     fgetwc "rsi" => fgetwc_, off fgetwc;
     getwc "rsi" => fgetwc_, off fgetwc;
+    getwchar "rdi" => getwchar_;
+    fgetwc_unlocked "rsi" => fgetwc_unlocked_, off fgetwc_unlocked;
+    getwc_unlocked "rsi" => fgetwc_unlocked_, off fgetwc_unlocked;
+    getwchar_unlocked "rdi" => getwchar_unlocked_;
     fgetws "rcx" => fgetws_, off fgetws;
+    fgetws_unlocked "rcx" => fgetws_unlocked_, off fgetws_unlocked;
     ungetc "rdx" => ungetc_, off ungetc;
     fseek "rcx" => fseek_, off fseek;
     fseeko "rcx" => fseek_, off fseek;
@@ -322,6 +285,4 @@ interpose! {
     getline "rcx" => getline_, off getline;
     getdelim "r8" => getdelim_, off getdelim;
     __getdelim "r8" => getdelim_, off getdelim;
-    __isoc99_vfscanf "rcx" => vfscanf_, off __isoc99_vfscanf;
-    __isoc99_vscanf "rdx" => vscanf_;
 }
