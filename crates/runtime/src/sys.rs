@@ -39,6 +39,7 @@ pub mod number {
     pub const OPEN: usize = 2;
     pub const CLOSE: usize = 3;
     pub const FSTAT: usize = 5;
+    pub const FSTATFS: usize = 138;
     pub const POLL: usize = 7;
     pub const LSEEK: usize = 8;
     pub const MMAP: usize = 9;

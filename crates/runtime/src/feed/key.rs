@@ -53,7 +53,8 @@ impl Key {
         match (self.0 >> 8) as u8 {
             1 => "getrandom",
             2 => "arc4random",
-            3 => "read of /dev/urandom",
+            3 if self.0 & 0xff < KERNEL_FILES as u16 => "read of /dev/urandom",
+            3 => "read of a file in /proc or /sys",
             4 => "clock_gettime",
             5 => "gettimeofday",
             6 => "time",
@@ -68,6 +69,9 @@ impl Key {
         }
     }
 }
+
+/// The first detail of [`Source::Device`] that stands for files in which the kernel says how things stand.
+pub const KERNEL_FILES: u8 = 8;
 
 /// Whether a wait in the kernel found something before its limit.
 pub(super) const LIMIT: u8 = 3;

@@ -14,7 +14,7 @@ pub mod sockets;
 pub mod stored;
 mod thread_feed;
 
-pub use key::{Key, Source};
+pub use key::{KERNEL_FILES, Key, Source};
 pub use thread_feed::Feed;
 
 use core::cell::Cell;

@@ -17,7 +17,7 @@ use super::channel::{
 use super::ends::{End, before_waiting, end, event_key, waits};
 use super::poll::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
-use super::{arrivals, entropy, files, interpose, real, socket_order, sockets, tracked};
+use super::{arrivals, entropy, files, interpose, kernel_files, real, socket_order, sockets, tracked};
 use crate::controller;
 use crate::feed::sockets::Call;
 use crate::hooks::begin::Begin;
@@ -192,7 +192,11 @@ pub extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize
 fn read_file(of_file: OfFile, file: c_int, to: *mut c_void, bytes: usize) -> isize {
     real::pthread_testcancel(); // as the library's call does
     let before = sys::errno();
-    let read = of_file.in_one_step(|| call!(READ, file, to, bytes));
+    const ON: usize = 1; // from the position on
+    let OfFile { thread, key, place } = of_file;
+    let step = |call: &dyn Fn() -> isize| OfFile { thread, key, place }.in_one_step(call);
+    let pass = |read: isize| drop(step(&|| call!(LSEEK, file, read.max(0), ON)));
+    let read = kernel_files::reading(file, to, bytes, || step(&|| call!(READ, file, to, bytes)), pass);
     sys::set_errno(if read < 0 { -read as c_int } else { before });
     read.max(-1)
 }

@@ -11,7 +11,7 @@ use core::sync::atomic::{
 
 use super::unseen::{self, What, has_threads};
 use super::unseen_calls;
-use super::{descriptors, interpose, real, tracked};
+use super::{descriptors, interpose, kernel_files, real, tracked};
 use crate::names_outside;
 use crate::sys::{self, call};
 
@@ -147,7 +147,8 @@ extern "C" fn creat_(path: *const c_char, mode: u32, place: usize) -> c_int {
 }
 
 pub extern "C" fn pread_(file: c_int, to: *mut c_void, bytes: usize, from: i64, place: usize) -> isize {
-    accessing(c"pread", file, place, || real::pread(file, to, bytes, from))
+    let read = || kernel_files::reading(file, to, bytes, || real::pread(file, to, bytes, from), |_| {});
+    accessing(c"pread", file, place, read)
 }
 
 extern "C" fn pwrite_(file: c_int, from: *const c_void, bytes: usize, to: i64, place: usize) -> isize {

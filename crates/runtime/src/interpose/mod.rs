@@ -29,6 +29,7 @@ pub mod in_lock;
 pub mod initialisers;
 mod ipc;
 mod jumps;
+mod kernel_files;
 pub mod locks;
 mod many_messages;
 pub mod mappings;
