@@ -36,16 +36,17 @@ impl Call<'_> {
     /// Does nothing if the types are not those that the instruction works on.
     fn put(&self, simple: &Simple) -> Option<()> {
         let address = self.arguments.get(simple.memory).filter(|argument| argument.ty().is_plain_pointer())?;
-        let word = self.module.context().int(simple.bits);
         let slots = self.slots();
+        let size = simple.bits.or_else(|| self.register_bits(simple, &slots))?;
+        let word = self.module.context().int(size);
         let is_word = |ty: Type| matches!(ty.kind(), TypeKind::Integer | TypeKind::Pointer);
         let inputs = [simple.operand(), simple.expected()].into_iter().flatten().filter_map(Input::argument);
         // Of a wider register the instruction reads the low part.
         let of_inputs: Vec<Type> =
             inputs.map(|index| self.arguments.get(index).map(|it| it.ty())).collect::<Option<_>>()?;
         let of_old = simple.old.and_then(|slot| slots.get(slot).copied());
-        let fit = of_inputs.iter().all(|ty| is_word(*ty) && bits(*ty) >= simple.bits)
-            && of_old.iter().all(|ty| is_word(*ty) && bits(*ty) == simple.bits);
+        let fit = of_inputs.iter().all(|ty| is_word(*ty) && bits(*ty) >= size)
+            && of_old.iter().all(|ty| is_word(*ty) && bits(*ty) == size);
         let types: Vec<Type> = of_inputs.into_iter().chain(of_old).collect();
         let is_byte = |slot: usize| slots.get(slot).is_some_and(|ty| scalar_bits(*ty) == 8);
         let flag_fits = match simple.zero {
@@ -78,6 +79,16 @@ impl Call<'_> {
         }
         self.give(&results);
         Some(())
+    }
+
+    /// The size of the register that the instruction names, which is that of the value in it.
+    fn register_bits(&self, simple: &Simple, slots: &[Type]) -> Option<u32> {
+        let ty = match simple.operand() {
+            Some(Input::Argument(index)) => self.arguments.get(index)?.ty(),
+            Some(Input::Constant(_)) => return None,
+            None => *slots.get(simple.old?)?,
+        };
+        Some(bits(ty)).filter(|bits| [8, 16, 32, 64].contains(bits))
     }
 
     /// The value before, and whether the flag of zero is set.

@@ -1,4 +1,5 @@
-// Atomic operations that assembly makes in the forms that libraries use: plain moves, compare-and-swap, counters with the flag of zero.
+// Atomic operations that assembly makes in the forms that libraries use: plain moves, compare-and-swap, counters with the flag of zero. Of some
+// the register says the size.
 #include "t.h"
 #include <sched.h>
 static unsigned held, readers = 2, ready, mask; static int x, y, sent, freed, by_flag; static void *box;
@@ -9,17 +10,17 @@ static int swap_with_flag(unsigned *p, unsigned from, unsigned to) {
     return done;
 }
 static unsigned swap_with_old(unsigned *p, unsigned from, unsigned to) {
-    __asm__ volatile("lock; cmpxchgl %2, %1" : "+a"(from), "+m"(*p) : "r"(to) : "memory");
+    __asm__ volatile("lock; cmpxchg %2, %1;" : "+a"(from), "+m"(*p) : "r"(to) : "memory");
     return from;
 }
 static unsigned load(unsigned *p) { unsigned v; __asm__ volatile("movl %1, %0" : "=q"(v) : "m"(*p) : "memory"); return v; }
 static void store(unsigned *p, unsigned v) { __asm__ volatile("movl %1, %0" : "=m"(*p) : "Zq"(v) : "memory"); }
 static void *load_pointer(void **p) { void *v; __asm__ volatile("movq %1, %0" : "=q"(v) : "m"(*(char *)p) : "memory"); return v; }
-static void store_pointer(void **p, void *v) { __asm__ volatile("movq %1, %0" : "=m"(*(char *)p) : "Zq"(v) : "memory"); }
+static void store_pointer(void **p, void *v) { __asm__ volatile("mov %1, %0" : "=m"(*(char *)p) : "Zq"(v) : "memory"); }
 static int drop(unsigned *p) { unsigned char last; __asm__ volatile("lock decl %0; sete %1" : "+m"(*p), "=qm"(last) :: "memory"); return last; }
 static int left(unsigned *p) { _Bool some; __asm__ volatile("lock decl %0" : "+m"(*p), "=@ccnz"(some) :: "memory"); return some; }
 static void count(unsigned *p) { __asm__ volatile("lock ; incl (%0)" :: "r"(p) : "memory", "cc"); }
-static void set(unsigned *p, unsigned v) { __asm__ volatile("lock; orl %1, %0" : "=m"(*p) : "r"(v), "m"(*p) : "memory"); }
+static void set(unsigned *p, unsigned v) { __asm__ volatile("lock; or %1, %0" : "=m"(*p) : "r"(v), "m"(*p) : "memory"); }
 
 static void take(int other) { while (other ? swap_with_old(&held, 0, 1) != 0 : !swap_with_flag(&held, 0, 1)) sched_yield(); }
 static void give(void) { store(&held, 0); }

@@ -12,8 +12,8 @@ pub(super) const XOR: u32 = 6;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Simple {
     pub action: Action,
-    /// Of the memory.
-    pub bits: u32,
+    /// Of the memory; nothing where the instruction's name does not say so: then it is that of its register.
+    pub bits: Option<u32>,
     /// The argument that points there.
     pub memory: usize,
     /// The output that gets what was there before.
@@ -169,8 +169,11 @@ impl Text<'_> {
     fn operation(&self, locked: bool, instruction: &str) -> Option<Simple> {
         let (name, operands) = instruction.split_once([' ', '\t'])?;
         let operands: String = operands.chars().filter(|character| !character.is_whitespace()).collect();
-        let operands: Vec<Operand> = operands.split(',').map(|text| self.operand(text)).collect::<Option<_>>()?;
         let (stem, bits) = stem_and_bits(name)?;
+        if bits.is_none() && operands.contains(':') {
+            return None; // a part of a register
+        }
+        let operands: Vec<Operand> = operands.split(',').map(|text| self.operand(text)).collect::<Option<_>>()?;
         let simple = |action, memory, old| Some(Simple { action, bits, memory, old, zero: None });
         match (stem, operands.as_slice()) {
             ("mov", [Operand::Memory(memory), Operand::Register(to)]) if !locked => {
@@ -306,8 +309,12 @@ fn negated(condition: &str) -> Option<bool> {
     }
 }
 
-/// An instruction and the size that its suffix says.
-fn stem_and_bits(name: &str) -> Option<(&str, u32)> {
+/// An instruction and the size that its suffix says, if it has one.
+fn stem_and_bits(name: &str) -> Option<(&str, Option<u32>)> {
+    const WITH_REGISTER: [&str; 9] = ["mov", "xchg", "xadd", "cmpxchg", "add", "sub", "and", "or", "xor"];
+    if WITH_REGISTER.contains(&name) {
+        return Some((name, None));
+    }
     let (stem, suffix) = name.split_at_checked(name.len().checked_sub(1)?)?;
     let bits = match suffix {
         "b" => 8,
@@ -316,7 +323,7 @@ fn stem_and_bits(name: &str) -> Option<(&str, u32)> {
         "q" => 64,
         _ => return None,
     };
-    Some((stem, bits))
+    Some((stem, Some(bits)))
 }
 
 #[cfg(test)]
@@ -324,7 +331,7 @@ mod tests {
     use super::*;
 
     fn simple(action: Action, bits: u32, memory: usize, old: Option<usize>) -> Option<Simple> {
-        Some(Simple { action, bits, memory, old, zero: None })
+        Some(Simple { action, bits: Some(bits), memory, old, zero: None })
     }
 
     #[test]
@@ -355,6 +362,21 @@ mod tests {
             ("movl $0, $1", "=*m,=*m", None),
         ] {
             assert_eq!(parse(text, of), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn registers_say_the_size_where_the_name_does_not() {
+        for (text, of) in [
+            ("lock; cmpxchg $2, $1;", "={ax},=*m,r,0,*m,~{memory}"),
+            ("lock xadd $0, $1", "=r,=*m,0,*m"),
+            ("mov $1, $0", "=*m,r"),
+            ("lock; sub $1, $0", "=*m,r,*m"),
+        ] {
+            assert_eq!(parse(text, of).expect(text).bits, None, "{text}");
+        }
+        for (text, of) in [("xchg ${0:b}, $1", "=q,=*m,0,*m"), ("lock inc $0", "=*m,*m")] {
+            assert_eq!(parse(text, of), None, "{text}");
         }
     }
 
