@@ -12,7 +12,7 @@ use foretrace_checker::oracle::Oracle;
 use foretrace_encodings::{Reads, Rule, Rules, TraceView, constant_reads};
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_solve::{Answer, Limits, Session};
-use foretrace_trace::strategies::{Shape, random_appends, random_conditions, random_trace, random_waits};
+use foretrace_trace::strategies::{Shape, Topic, random_appends, random_conditions, random_trace, random_waits};
 use foretrace_trace::{
     Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, Trace, TraceBuilder,
     Transaction, Triple, Value,
@@ -128,6 +128,19 @@ fn the_solver_agrees_with_the_oracle_on_semaphores_that_are_locks() {
 #[test]
 fn the_solver_agrees_with_the_oracle_where_threads_wait_for_each_other() {
     agrees_on(random_waits, 2);
+}
+
+/// Initialisations, failed tries, steps of several events and guarded updates, each with enough traces: of all traces that are made by chance
+/// one in seven is about a topic.
+fn random_initialisations_tries_and_steps(seed: u64) -> (Trace, Observed) {
+    const TOPICS: [&[Topic]; 5] =
+        [&[Topic::Once], &[Topic::Once, Topic::Mutex], &[Topic::Mutex], &[Topic::Parts], &[Topic::Swaps, Topic::Once]];
+    random_trace(seed, &Shape { topics: TOPICS[seed as usize % TOPICS.len()].to_vec(), ..Shape::default() })
+}
+
+#[test]
+fn the_solver_agrees_with_the_oracle_on_initialisations_tries_and_steps() {
+    agrees_on(random_initialisations_tries_and_steps, 1);
 }
 
 /// One condition of a read leaves it the initial value or what thread 1 wrote, the other one any but an initial 3. Before the write of thread 1 the
