@@ -74,3 +74,21 @@ fn a_use_after_free_is_told_as_one() {
     let right = report(&built_with("idle-sessions.c", "-DRIGHT"), "--time 20");
     assert_eq!(failures(&right), "", "{right:#}");
 }
+
+/// Functions that take a lock or make one access are not what is interrupted: a headline names the function around their calls.
+#[test]
+fn a_headline_names_the_function_around_small_ones() {
+    let titles = |macros: &str| {
+        let report = report(&built_with("helpers.c", macros), "");
+        let find = &report["tests"][0]["finds"][0];
+        format!("{} {}", find["title"], find["others"])
+    };
+    let of_sections = titles("");
+    assert!(
+        of_sections.contains("`audit` is not atomic") || of_sections.contains("`deposit` is not atomic"),
+        "{of_sections}"
+    );
+    assert!(!of_sections.contains("`take`") && !of_sections.contains("`give`"), "{of_sections}");
+    let of_calls = titles("-DSWAP");
+    assert!(of_calls.contains("`update` interrupted by") && !of_calls.contains("`swap`"), "{of_calls}");
+}

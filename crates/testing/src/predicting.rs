@@ -19,8 +19,8 @@ use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, Witness
 use foretrace_trace::{Atomic, Blocks, EventId, NameId, Observed, Op, ThreadId, Trace, Triple, observe};
 use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
-use places::around;
 pub use places::is_of_library;
+use places::{around, around_both};
 pub(crate) use places::{below_project, line_of, own_place_before, told};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -440,11 +440,18 @@ impl<'t> Writer<'t> {
         let places = self.folder.places(trace, triple);
         let places = places.as_ref();
         let place = |event: EventId, place: Option<&SavedPlace>| self.access(event, place);
-        let accesses = [
+        let mut accesses = [
             place(first, places.map(|places| &places.first)),
             place(remote, places.map(|places| &places.remote)),
             place(second, places.map(|places| &places.second)),
         ];
+        // A function that makes one access in each call, such as a wrapper of an atomic operation, is not what is interrupted.
+        let interrupted = around_both(trace, &self.blocks, first, second);
+        let [at_first, at_remote, at_second] = accesses.each_ref().map(|access| &*access.function);
+        if at_first == at_remote && ![at_first, at_second, ""].contains(&&*interrupted) {
+            accesses[0].function = interrupted;
+            accesses[1].function = around(trace, &self.blocks, remote);
+        }
         let block = self.subject.options.blocks.as_deref().and_then(|blocks| blocks.block_of(trace, triple));
         let is_thread = block.is_some_and(|(name, _)| name.kind == foretrace_trace::BlockKind::Thread);
         let variable = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());

@@ -1,6 +1,7 @@
 //! Schedules that violate a whole block in a way that no triple shows.
 
 use super::Writer;
+use super::places::around_both;
 use crate::attempt::{Attempt, Cycle, CycleKind, Kind};
 use crate::settings::TestError;
 use foretrace_analysis::serializability::{AskedBlocks, Bounds, FoundBeyond, Method, beyond_triples};
@@ -60,6 +61,8 @@ impl Writer<'_> {
         let events = &violation.claim().events;
         let of = |event: EventId| self.access(event, None);
         let ends = [events.first(), events.get(1), events.last()].map(|event| event.copied().unwrap_or(block.first));
+        let mut accesses = ends.map(of);
+        accesses[0].function = around_both(trace, &self.blocks, block.first, block.last);
         let mut names: Vec<&str> = violation.claim().vars().iter().map(|var| trace.vars[var.index()].shown()).collect();
         names.dedup(); // a container of the library is several variables
         let label = block.label.map_or("", |label| trace.names.text(label));
@@ -72,7 +75,7 @@ impl Writer<'_> {
             class: format!("{} {label}", places.join(" ")),
             variable: names.join(", "),
             pattern: Pattern::Rwr,
-            accesses: ends.map(of),
+            accesses,
             also: Vec::new(),
             cycle: Some(Cycle {
                 path: events.iter().map(|event| (of(*event), act(trace, *event))).collect(),

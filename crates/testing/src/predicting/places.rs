@@ -1,7 +1,7 @@
 //! Places of a trace as people read them: lines, the program's own code before a library's, functions, files below the project.
 
 use foretrace_report::below_crates;
-use foretrace_trace::{Blocks, EventId, Trace};
+use foretrace_trace::{BlockKind, Blocks, EventId, Trace};
 
 /// A place without its column.
 pub fn line_of(loc: &str) -> &str {
@@ -40,9 +40,17 @@ pub fn told(trace: &Trace, event: EventId, loc: &str) -> (String, String) {
 
 /// The innermost function of the program's own around an event, as far as blocks know it.
 pub fn around(trace: &Trace, blocks: &Blocks, event: EventId) -> String {
-    let block = blocks.innermost(trace.event(event).thread, event, event).map(|block| blocks.all()[block]);
-    let label = block.and_then(|block| block.label).map_or("", |label| trace.names.text(label));
-    innermost(label).to_string()
+    around_both(trace, blocks, event, event)
+}
+
+/// The same around two events of a thread. A critical section is known by the code that takes the lock, which may be a function that only
+/// does that. So the block around it counts, where there is one.
+pub fn around_both(trace: &Trace, blocks: &Blocks, first: EventId, second: EventId) -> String {
+    let section = blocks.innermost(trace.event(first).thread, first, second);
+    let is_section = |position: &usize| blocks.all()[*position].kind == BlockKind::Section;
+    let around = std::iter::successors(section, |position| blocks.around(*position)).find(|block| !is_section(block));
+    let label = around.or(section).and_then(|block| blocks.all()[block].label);
+    innermost(label.map_or("", |label| trace.names.text(label))).to_string()
 }
 
 /// The last of several functions with `>` between them: `client>Cache<int>::get` ends with `Cache<int>::get`.
