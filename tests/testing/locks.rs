@@ -1,6 +1,6 @@
 //! Locks that programs make of atomic words: nothing fails with the right ones, and all that can be tried is; the wrong ones are found.
 
-use super::{Workshop, built_with, support, test};
+use super::{Workshop, built_with, report, support, test};
 use std::path::Path;
 use support::Ran;
 
@@ -69,5 +69,19 @@ fn a_thread_that_waits_with_an_old_value_is_not_woken() {
     assert_eq!(run.status, Some(1), "{}{}", run.out, run.err);
     assert!(run.out.contains("1. deadlock") && run.out.contains("fails in 3 of 3 replays"), "{}", run.out);
     let right = test(&built_with("stale-wait.c", "-DRIGHT"), "--runs 30");
+    assert_eq!(right.status, Some(0), "{}{}", right.out, right.err);
+}
+
+/// A lock that readers leave to a writer who waits: whoever reads under it and asks for it again waits for that writer.
+#[test]
+fn a_thread_that_reads_again_waits_for_the_writer_who_waits_for_it() {
+    let run = test(&built_with("reads-again.c", ""), "--stop-after 1");
+    assert_eq!(run.status, Some(1), "{}{}", run.out, run.err);
+    assert!(run.out.contains("1. deadlock") && run.out.contains("fails in 3 of 3 replays"), "{}", run.out);
+    let story = &report(&built_with("reads-again.c", ""), "--stop-after 1")["tests"][0]["finds"][0]["story"];
+    let story = story.to_string();
+    assert!(story.contains("waits for the lock that thread 2 took for reading"), "{story}");
+    assert!(story.contains("and waits for that lock behind thread 1, which waits to write"), "{story}");
+    let right = test(&built_with("reads-again.c", "-DRIGHT"), "--runs 30");
     assert_eq!(right.status, Some(0), "{}{}", right.out, right.err);
 }

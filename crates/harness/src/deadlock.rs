@@ -1,6 +1,7 @@
 //! Whether a run ended in a deadlock, and which thread waits for which: the runtime's report, with the locks that the logs show.
 
 use super::apart::STDERR;
+use super::comers::comers;
 use super::ending::Ending;
 use super::folder::Folder;
 use super::positions::Positions;
@@ -33,6 +34,8 @@ enum Awaited {
 struct Held {
     path: String,
     object: u64,
+    /// Together with other readers.
+    for_reading: bool,
     /// Where the thread took it.
     place: Option<String>,
 }
@@ -43,13 +46,20 @@ struct Held {
 /// The logs cannot be read.
 pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions) -> Result<Vec<String>, WalkError> {
     let text = std::fs::read_to_string(output.join(STDERR)).unwrap_or_default();
-    let waiting: Vec<Waiting> = text.lines().filter_map(waiting).collect();
-    if waiting.is_empty() {
+    let all: Vec<Waiting> = text.lines().filter_map(waiting).collect();
+    if all.is_empty() {
         return Ok(Vec::new());
     }
     let Ends { held, last, kinds } = ends(recording, positions)?;
     let names = ThreadNames::of_recording(recording)?;
-    let place = |held: &Held| held.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+    let place = |held: &Held| {
+        let reading = if held.for_reading { " for reading" } else { "" };
+        reading.to_string() + &held.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default()
+    };
+    let comers = comers(recording);
+    let is_comer = |other: &&Waiting, object: u64| {
+        matches!(other.what, Awaited::Object(awaited) if awaited == object) && comers.contains(&other.path)
+    };
     let line = |waiting: &Waiting| {
         let own =
             held.iter().filter(|held| held.path == waiting.path).map(|held| format!("the lock it took{}", place(held)));
@@ -59,6 +69,13 @@ pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions)
             Awaited::Descriptor(_) => "a write to an eventfd that no thread makes".to_string(),
             Awaited::End(path) => format!("the end of {}", names.short(path)),
             Awaited::Object(object) => match held.iter().find(|held| held.object == *object) {
+                Some(owner) if owner.for_reading && !comers.contains(&waiting.path) => {
+                    let writer = all.iter().find(|other| is_comer(other, *object));
+                    let writer = writer.map_or("a thread".to_string(), |writer| names.short(&writer.path));
+                    let is_own = held.iter().any(|held| held.object == *object && held.path == waiting.path);
+                    let lock = if is_own { "that lock" } else { "a lock" };
+                    format!("{lock} behind {writer}, which waits to write")
+                }
                 Some(owner) if owner.path == waiting.path => "a lock that it holds itself".to_string(),
                 Some(owner) => format!("the lock that {} took{}", names.short(&owner.path), place(owner)),
                 None => awaited_of(kinds.get(object).copied()).to_string(),
@@ -67,7 +84,7 @@ pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions)
         let at = last.get(&waiting.path).map(|place| format!(", after {place}")).unwrap_or_default();
         format!("{} {holds}waits for {awaited}{at}", names.full(&waiting.path))
     };
-    Ok(waiting.iter().map(line).collect())
+    Ok(all.iter().map(line).collect())
 }
 
 /// What a thread waits for at an object that no thread holds. The kind is that of a record that names the object.
@@ -92,9 +109,21 @@ fn waiting(line: &str) -> Option<Waiting> {
     } else if let Some(path) = object.strip_prefix("the end of thread ") {
         Awaited::End(path.to_string())
     } else {
-        Awaited::Object(u64::from_str_radix(object.strip_prefix("0x")?, 16).ok()?)
+        Awaited::Object(as_recorded(u64::from_str_radix(object.strip_prefix("0x")?, 16).ok()?))
     };
     Some(Waiting { path: path.to_string(), what })
+}
+
+/// What records call an object that a thread waits for. For locks that the program builds itself the runtime waits at addresses of its own
+/// (`OURS` and `GATE` in `crates/runtime/src/interpose/locks.rs`).
+fn as_recorded(object: u64) -> u64 {
+    const OWN_BITS: u32 = 60;
+    let address = object & ((1 << OWN_BITS) - 1);
+    match object >> OWN_BITS {
+        0b100 => address,
+        0b110 => address + 1,
+        _ => object,
+    }
 }
 
 /// The program's own line that each thread came to last in a run, with the name of the thread, in the order of threads' paths.
@@ -120,18 +149,19 @@ fn ends(recording: &Path, positions: &Positions) -> Result<Ends, WalkError> {
     let logs = open_logs(recording)?;
     let (mut all, mut last, mut kinds) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
     for (path, log) in thread_paths(&logs).into_iter().zip(&logs) {
-        type Taken = (u64, Option<Record>); // the lock, and the program's own record before
+        type Taken = (u64, bool, Option<Record>); // the lock, whether for reading, and the program's own record before
         let mut own: Vec<Taken> = Vec::new();
         let mut given_back: Vec<(u64, Taken)> = Vec::new(); // by condition variable
         let mut last_own = None;
         let take_out = |own: &mut Vec<Taken>, object: u64| {
-            own.iter().rposition(|(taken, _)| *taken == object).map(|at| own.remove(at))
+            own.iter().rposition(|(taken, ..)| *taken == object).map(|at| own.remove(at))
         };
         for record in log.records().filter(|record| record.order() != Some(0)) {
             last_own = if positions.is_own(&record) { Some(record) } else { last_own };
             match record.kind {
-                Kind::Acquire | Kind::WriteLock => own.push((record.words[0], last_own)),
-                Kind::Release | Kind::WriteUnlock => _ = take_out(&mut own, record.words[0]),
+                Kind::Acquire | Kind::WriteLock => own.push((record.words[0], false, last_own)),
+                Kind::ReadLock => own.push((record.words[0], true, last_own)),
+                Kind::Release | Kind::WriteUnlock | Kind::ReadUnlock => _ = take_out(&mut own, record.words[0]),
                 Kind::Signal
                 | Kind::Broadcast
                 | Kind::SemaphoreInit
@@ -154,7 +184,8 @@ fn ends(recording: &Path, positions: &Positions) -> Result<Ends, WalkError> {
         }
         let place = |record: Option<Record>| positions.line_of(&record?);
         last.extend(place(last_own).map(|place| (path.clone(), place)));
-        all.extend(own.into_iter().map(|(object, taken)| Held { path: path.clone(), object, place: place(taken) }));
+        let held = |(object, for_reading, taken)| Held { path: path.clone(), object, for_reading, place: place(taken) };
+        all.extend(own.into_iter().map(held));
     }
     Ok(Ends { held: all, last, kinds })
 }
@@ -174,6 +205,8 @@ mod tests {
     fn lines_of_the_runtime_are_read() {
         let found = waiting("foretrace:   thread 0.1 (number 2) waits for 0x5555deadbeef").expect("one of its lines");
         assert_eq!((&*found.path, found.what), ("0.1", Awaited::Object(0x5555_dead_beef)));
+        let found = waiting("thread 0.1 (number 2) waits for 0x4000555500001230").expect("one of its lines");
+        assert_eq!(found.what, Awaited::Object(0x5555_0000_1230));
         let found = waiting("foretrace:   thread 0.2 (number 3) waits for descriptor 3").expect("one of its lines");
         assert_eq!((&*found.path, found.what), ("0.2", Awaited::Descriptor(3)));
         let found =

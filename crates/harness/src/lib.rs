@@ -6,6 +6,7 @@
 mod apart;
 mod call_stacks;
 mod calls;
+mod comers;
 mod deadlock;
 mod edited;
 mod ending;

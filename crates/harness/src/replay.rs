@@ -1,6 +1,7 @@
 //! Replay: the program runs along a schedule; then its logs say whether it did, and what the triple's accesses saw.
 
 use super::calls;
+use super::comers::comers;
 use super::ending::Ending;
 use super::error::ReplayError;
 use super::folder::Folder;
@@ -184,8 +185,11 @@ impl Plan {
         // There waits ended by their limits before their time.
         let is_explored = self.recording.as_ref().is_some_and(|recording| recording.join(WAITS).is_file());
         let explored = if is_explored { "explored\n" } else { "" };
+        let comers = self.recording.as_deref().map(comers).unwrap_or_default();
+        let comers: String = comers.iter().map(|path| format!("comes {path}\n")).collect();
         let text = limit
             + explored
+            + &comers
             + &triple
             + &as_file(&self.turns, joins.map(|step| (&*step.path, step.at)), &self.handlers);
         write_whole(&path, |out| out.write_all(text.as_bytes()))

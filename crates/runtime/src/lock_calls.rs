@@ -43,6 +43,7 @@ pub enum Hold {
 const HOLD: u32 = 8;
 const AGAIN: u64 = 1 << 16;
 const GATED: u64 = 1 << 17;
+const WRITERS_FIRST: u64 = 1 << 18;
 
 /// A function of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,12 +56,16 @@ pub struct LockCall {
     pub again: bool,
     /// The lock is of a type that may be upgraded or downgraded.
     pub gated: bool,
+    /// Who comes to read waits for a writer who waits.
+    pub writers_first: bool,
 }
 
 impl LockCall {
     /// Its number.
     pub const fn code(self) -> u64 {
-        let flags = if self.again { AGAIN } else { 0 } | if self.gated { GATED } else { 0 };
+        let flags = if self.again { AGAIN } else { 0 }
+            | if self.gated { GATED } else { 0 }
+            | if self.writers_first { WRITERS_FIRST } else { 0 };
         self.action as u64 | (self.hold as u64) << HOLD | flags
     }
 
@@ -86,7 +91,8 @@ impl LockCall {
             4 => Hold::Either,
             _ => return None,
         };
-        Some(LockCall { action, hold, again: code & AGAIN != 0, gated: code & GATED != 0 })
+        let (again, gated, writers_first) = (code & AGAIN != 0, code & GATED != 0, code & WRITERS_FIRST != 0);
+        Some(LockCall { action, hold, again, gated, writers_first })
     }
 }
 
@@ -97,11 +103,11 @@ mod tests {
     #[test]
     fn numbers_stand_for_calls() {
         let mut seen = 0;
-        for code in (0..0x1_0000_u64).flat_map(|code| [code, code | AGAIN, code | GATED]) {
+        for code in (0..0x1_0000_u64).flat_map(|code| [code, code | AGAIN, code | GATED, code | WRITERS_FIRST]) {
             let Some(call) = LockCall::from_code(code) else { continue };
             assert_eq!(call.code(), code);
             seen += 1;
         }
-        assert_eq!(seen, 9 * 5 * 3);
+        assert_eq!(seen, 9 * 5 * 4);
     }
 }

@@ -227,6 +227,9 @@ pub const fn tried_if(tried: bool) -> u64 {
     if tried { TRIED } else { 0 }
 }
 
+/// In the second word of `ReadLock`: readers leave the lock to a writer who waits.
+pub const AFTER_WRITERS: u64 = 1 << 61;
+
 /// Second word of a `Wake` by time-out.
 pub const WOKEN_BY_TIMEOUT: u64 = 0;
 /// Second word of a `Wake` for no reason.

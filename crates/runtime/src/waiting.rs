@@ -243,6 +243,11 @@ impl Bucket {
         sys::futex_wake(word, 1); // if it is gone by now this wakes nobody
     }
 
+    /// Whether a thread waits for an object that others who come later have to leave to it.
+    pub fn is_bespoken(&self, key: usize) -> bool {
+        self.waiters(key).any(|waiter| waiter.comes_first)
+    }
+
     /// Lets one go of those who will try again; all where the controller decides who is first.
     pub fn release_next(&self, key: usize) {
         if controller::controlled() {
@@ -354,6 +359,8 @@ pub struct Request<A, S> {
     pub deadline: Option<Deadline>,
     /// A handler that does not restart calls ends the wait, and so does cancellation.
     pub interruptible: bool,
+    /// Some who come later leave the object to the thread as long as it waits.
+    pub comes_first: bool,
     /// Tries; `EBUSY` means: wait.
     pub attempt: A,
     /// Records that it was taken.
@@ -362,7 +369,7 @@ pub struct Request<A, S> {
 
 /// Takes an object, waiting as long as it is busy. The thread is inside of a hook.
 pub fn acquire(thread: &'static Thread, request: Request<impl Fn() -> c_int, impl Fn()>) -> c_int {
-    let Request { object, deadline, interruptible, attempt, success } = request;
+    let Request { object, deadline, interruptible, comes_first, attempt, success } = request;
     loop {
         let bucket = lock(object);
         let result = attempt();
@@ -373,7 +380,11 @@ pub fn acquire(thread: &'static Thread, request: Request<impl Fn() -> c_int, imp
             bucket.unlock();
             return result;
         }
-        let waiter = if interruptible { Waiter::cancellable(thread, object) } else { Waiter::new(thread, object) };
+        let waiter = match (interruptible, comes_first) {
+            (true, _) => Waiter::cancellable(thread, object),
+            (false, true) => Waiter::first(thread, object),
+            (false, false) => Waiter::new(thread, object),
+        };
         bucket.push(&waiter);
         bucket.unlock();
         let outcome = wait(&waiter, deadline);
@@ -383,6 +394,9 @@ pub fn acquire(thread: &'static Thread, request: Request<impl Fn() -> c_int, imp
         let bucket = lock(object);
         bucket.remove(&waiter);
         let missed = !waiter.is_released();
+        if missed && comes_first {
+            bucket.release_all(object, 0);
+        }
         bucket.unlock();
         match outcome {
             Outcome::TimedOut if missed => return ETIMEDOUT,

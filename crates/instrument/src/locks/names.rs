@@ -88,7 +88,8 @@ impl LockNames {
         match twin {
             Some(known) if known.call != rule.call => {
                 let hold = Hold::Either;
-                known.call = LockCall { action: Action::Give, hold, again: true, gated: false }.code();
+                known.call =
+                    LockCall { action: Action::Give, hold, again: true, gated: false, writers_first: false }.code();
             }
             Some(_) => {}
             None => self.rules.push(rule),
@@ -141,7 +142,7 @@ impl Rule {
             return None;
         }
         let action = if tries { Action::Try } else { action };
-        let call = LockCall { action, hold, again: true, gated: false };
+        let call = LockCall { action, hold, again: true, gated: false, writers_first: false };
         Some(Rule { name: name.to_owned(), call: call.code(), parameter, zero, number })
     }
 }

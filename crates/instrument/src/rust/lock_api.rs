@@ -54,6 +54,9 @@ const TIMED: [(&str, &str, Hold); 5] = [
     ("RawRwLockUpgradeTimed", "try_lock_upgradable", Upgradable),
 ];
 
+/// The lock of `parking_lot`: readers wait for writers who wait, but in the functions that may read again.
+const WRITERS_FIRST: &str = "parking_lot::raw_rwlock::RawRwLock";
+
 /// What a function does that implements one of the traits. Since version 0.5 of `lock_api` they return guards where they returned nothing
 /// or `bool`: a lock returns a guard, a try an `Option` of one, and a try to upgrade a `Result`, whose first variant is success.
 pub(crate) fn lock_function(module: &Module, function: Value) -> Option<LockFunction> {
@@ -71,11 +74,17 @@ pub(crate) fn lock_function(module: &Module, function: Value) -> Option<LockFunc
 
 fn by_symbol(symbol: &str) -> Option<LockFunction> {
     let name = rust_name(symbol)?;
-    let (_, of_trait) = name.split_once(" as lock_api::")?;
+    let (by, of_trait) = name.split_once(" as lock_api::")?;
     let (path, method) = of_trait.split_once(">::")?;
     let of = path.rsplit("::").next()?;
     let function = |action, hold, time| LockFunction {
-        call: LockCall { action, hold, again: false, gated: of_trait.starts_with("rwlock::") },
+        call: LockCall {
+            action,
+            hold,
+            again: false,
+            gated: of_trait.starts_with("rwlock::"),
+            writers_first: by.ends_with(WRITERS_FIRST) && !of.starts_with("RawRwLockRecursive"),
+        },
         lock: WhichLock::Parameter(0),
         success: Success::NotZero,
         time,
@@ -205,6 +214,12 @@ mod tests {
         let own = "_$LT$own..Spin$u20$as$u20$lock_api..rwlock..RawRwLock$GT$";
         let call = by_symbol(&symbol(own, "try_lock_shared")).expect("a lock").call;
         assert_eq!((call.action, call.hold), (Action::Try, Hold::Shared));
+        let theirs = "_$LT$parking_lot..raw_rwlock..RawRwLock$u20$as$u20$lock_api..rwlock..RawRwLock";
+        let of = |trait_end: &str, method| {
+            by_symbol(&symbol(&format!("{theirs}{trait_end}$GT$"), method)).expect("a lock").call
+        };
+        assert!(of("", "lock_shared").writers_first && !call.writers_first);
+        assert!(!of("Recursive", "lock_shared_recursive").writers_first);
         let timed = "_$LT$own..Spin$u20$as$u20$lock_api..mutex..RawMutexTimed$GT$";
         assert!(by_symbol(&symbol(timed, "try_lock_for")).expect("a lock").time.is_some());
         assert_eq!(by_symbol(&symbol("lock_api..mutex..Mutex$LT$R$C$T$GT$", "lock")), None);

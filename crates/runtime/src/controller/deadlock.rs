@@ -8,10 +8,12 @@ use core::sync::atomic::{
 use crate::controller::thread_turn::State;
 use crate::controller::{onward, stuck, waking};
 use crate::log;
+use crate::mode;
 use crate::record::{Kind, fail};
 use crate::sys::{self, EDEADLK};
 use crate::text::say;
 use crate::threads;
+use crate::waiting::Wait;
 
 /// After this many ticks without a thread that can run, the controller says so.
 const PATIENCE: usize = 400;
@@ -96,5 +98,26 @@ fn deadlock() -> ! {
         log::sync(thread, Kind::Fail, 0, fail::DEADLOCK, 0);
     }
     onward::report(false);
+    keep_comers();
     sys::die_by(sys::SIGABRT)
+}
+
+/// Writes the paths of the threads for which others wait that came later, a line each, to the file `comers`. No record says that they
+/// wait, so a replay has to let them come.
+fn keep_comers() {
+    let waiter = |thread: &&'static threads::Thread| {
+        // SAFETY: the waiter's frame is alive: its thread waits.
+        let wait = unsafe { thread.wait.load(SeqCst).as_ref() };
+        thread.turn.state.get() == State::Blocked && wait.is_some_and(Wait::comes_first)
+    };
+    if !threads::all().any(|thread| waiter(&thread)) {
+        return;
+    }
+    let Ok(file) = sys::open(mode::file(b"/comers\0").bytes(), sys::CREATE) else { return };
+    for thread in threads::all().filter(waiter) {
+        let path = thread.path();
+        sys::write(file, path.bytes());
+        sys::write(file, b"\n");
+    }
+    sys::close(file);
 }

@@ -59,7 +59,7 @@ pub(super) static FOLLOWING: AtomicBool = AtomicBool::new(false);
 pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
     let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
     let is_other = |line: &'static [u8]| {
-        let is_named = [join(line), handler(line), wake(line), limit(line)].iter().any(Option::is_some);
+        let is_named = [join(line), handler(line), wake(line), limit(line), comes(line)].iter().any(Option::is_some);
         target::role(line).is_some() || is_named || onward::is_as_explored(line)
     };
     let is_turn = |line: &&'static [u8]| !is_other(line) && onward::line(line).is_none();
@@ -185,6 +185,16 @@ fn limit(line: &'static [u8]) -> Option<&'static [u8]> {
     line.strip_prefix(b"limit ")
 }
 
+/// The rest of a line that says which thread comes to a lock after the schedule, and waits there, before others go on.
+fn comes(line: &'static [u8]) -> Option<&'static [u8]> {
+    line.strip_prefix(b"comes ")
+}
+
+/// The paths of the threads that come to locks after the schedule, before others go on.
+pub fn comers() -> impl Iterator<Item = &'static [u8]> {
+    lines(PLAN.text.get()).filter_map(comes)
+}
+
 /// The rest of a line that says which thread a signal of a condition wakes.
 fn wake(line: &'static [u8]) -> Option<&'static [u8]> {
     line.strip_prefix(b"wake ")
@@ -195,7 +205,7 @@ fn parse_all(lines: impl Iterator<Item = &'static [u8]> + Clone) -> Result<&'sta
     let memory = sys::map((count * size_of::<Line>()).max(PAGE)).ok_or("no memory for the schedule")?;
     for (index, line) in lines.enumerate() {
         let line = parse(line).ok_or(
-            "a line of the schedule is not `<path> <at> [<first> [<beyond>]]`, nor `join <path> <at>` or `handler <path> <at> [<signal>]`",
+            "a line of the schedule is not `<path> <at> [<first> [<beyond>]]`, nor `join <path> <at>`, `handler <path> <at> [<signal>]` or `comes <path>`",
         )?;
         // SAFETY: there is room for all of them.
         unsafe { memory.cast::<Line>().add(index).write(line) };

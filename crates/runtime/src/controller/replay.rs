@@ -6,7 +6,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::controller::plan::{FOLLOWING, Line, PLAN};
+use crate::controller::plan::{self, FOLLOWING, Line, PLAN};
 use crate::controller::thread_turn::{Stands, State};
 use crate::controller::turns::{Choice, UNTIL, give_up, give_up_late, ready, running};
 use crate::controller::{alarms, limits, onward};
@@ -18,8 +18,32 @@ use crate::waiting::Wait;
 /// How long the running threads have been waiting for one that sleeps in the kernel.
 static STALLED: AtomicUsize = AtomicUsize::new(0);
 
-/// The choice as long as there is a schedule to follow.
+/// The choice as long as there is a schedule to follow, or a thread comes to a lock after it.
 pub fn choose() -> Option<Choice> {
+    follow().or_else(comer)
+}
+
+/// How many threads have come to locks after the schedule, and how many records the next one had before, and one.
+static CAME: AtomicUsize = AtomicUsize::new(0);
+static BEFORE: AtomicU64 = AtomicU64::new(0);
+
+/// The next thread that comes to a lock after the schedule: it goes on until it waits, or has done something else.
+fn comer() -> Option<Choice> {
+    loop {
+        let path = plan::comers().nth(CAME.load(Relaxed))?;
+        if let Some(thread) = threads::by_path(path).filter(|thread| ready(thread)) {
+            let before = thread.count() + 1;
+            if [0, before].contains(&BEFORE.swap(before, Relaxed)) {
+                return Some(Choice::RunBeyond(thread, before, u64::MAX));
+            }
+        }
+        BEFORE.store(0, Relaxed);
+        CAME.fetch_add(1, Relaxed);
+    }
+}
+
+/// The choice as long as there is a schedule to follow.
+fn follow() -> Option<Choice> {
     while FOLLOWING.load(SeqCst) {
         let position = PLAN.position.get();
         let Some(&line) = PLAN.lines.get().get(position) else {

@@ -15,7 +15,7 @@ use crate::hooks::occupied::Occupied;
 use crate::lock_calls::{Action, Hold, LockCall};
 use crate::log;
 use crate::mode;
-use crate::record::{Kind, WOKEN_BY_TIMEOUT, tried_if};
+use crate::record::{AFTER_WRITERS, Kind, WOKEN_BY_TIMEOUT, tried_if};
 use crate::sys::{self, CLOCK_MONOTONIC, Deadline, EBUSY, EDEADLK, ETIMEDOUT, Timespec};
 use crate::threads::{self, Thread};
 use crate::waiting::{self, Bucket, Object, Request, Waiter};
@@ -163,7 +163,9 @@ impl Call {
     /// The mark of records that could have been a failure.
     fn tried(self, kind: Kind) -> u64 {
         let takes = matches!(kind, Kind::Acquire | Kind::WriteLock | Kind::ReadLock);
+        let reads_after = kind == Kind::ReadLock && self.what.writers_first;
         tried_if(takes && matches!(self.what.action, Action::Try | Action::TryUpgrade | Action::Ask))
+            | if reads_after { AFTER_WRITERS } else { 0 }
     }
 
     /// What records call it.
@@ -215,17 +217,21 @@ impl Call {
 
     /// Waits until it is the thread's, and makes it so. False if time is up before.
     fn wait(self, deadline: Option<Deadline>, is_free: impl Fn(State) -> bool, take: impl Fn(&mut State)) -> bool {
+        let LockCall { action, hold, writers_first, .. } = self.what;
+        let reads = writers_first && action == Action::Take && matches!(hold, Hold::Shared | Hold::Upgradable);
+        let comes_first = writers_first && hold == Hold::Alone;
         let attempt = || {
             let bucket = waiting::locked(self.key());
             let mut state = self.state(bucket);
-            if !is_free(state) {
+            if !is_free(state) || reads && bucket.is_bespoken(self.key()) {
                 return EBUSY;
             }
             take(&mut state);
             state.keep(bucket, self.key());
             0
         };
-        let request = Request { object: self.key(), deadline, interruptible: false, attempt, success: || {} };
+        let request =
+            Request { object: self.key(), deadline, interruptible: false, comes_first, attempt, success: || {} };
         waiting::acquire(self.thread, request) == 0
     }
 
@@ -543,7 +549,7 @@ fn give_up(thread: &'static Thread) {
 }
 
 const fn mutex(again: bool) -> LockCall {
-    LockCall { action: Action::Take, hold: Hold::Mutex, again, gated: false }
+    LockCall { action: Action::Take, hold: Hold::Mutex, again, gated: false, writers_first: false }
 }
 
 /// Takes a lock that is nothing but an address.
@@ -613,7 +619,7 @@ pub extern "C" fn __foretrace_condvar_wait(
     unlock: Real,
 ) -> u64 {
     let Some(thread) = tracked() else { return NOT_OURS };
-    let what = LockCall { action: Action::Take, hold: Hold::Mutex, again: false, gated: false };
+    let what = LockCall { action: Action::Take, hold: Hold::Mutex, again: false, gated: false, writers_first: false };
     let mutex = Call { thread, what, lock: mutex, gate: 0, place: 0 };
     controller::before_condition(thread);
     thread.begin();

@@ -65,7 +65,10 @@ pub fn take(thread: &'static Thread, mutex: usize, deadline: Option<Deadline>, s
         return take_foreign(thread, mutex, deadline, success);
     }
     let attempt = || real::pthread_mutex_trylock(mutex);
-    waiting::acquire(thread, Request { object: mutex, deadline, interruptible: false, attempt, success })
+    waiting::acquire(
+        thread,
+        Request { object: mutex, deadline, interruptible: false, comes_first: false, attempt, success },
+    )
 }
 
 /// The same where the library must do the waiting.
@@ -231,7 +234,7 @@ extern "C" fn spin_lock(lock: usize, place: usize) -> c_int {
     let success = || {
         log::sync(thread, Kind::Acquire, place, lock as u64, 0);
     };
-    let request = Request { object: lock, deadline: None, interruptible: false, attempt, success };
+    let request = Request { object: lock, deadline: None, interruptible: false, comes_first: false, attempt, success };
     let result = waiting::acquire(thread, request);
     thread.end();
     result

@@ -52,9 +52,9 @@ fn step(thread: &'static Thread, object: usize, action: impl FnOnce(&'static wai
     thread.end();
 }
 
-/// Takes a lock by `attempt`, however long that takes.
-fn take(thread: &'static Thread, object: usize, attempt: impl Fn() -> c_int, success: impl Fn()) {
-    waiting::acquire(thread, Request { object, deadline: None, interruptible: false, attempt, success });
+/// Takes a lock by `attempt`, however long that takes. With `comes_first`, readers leave it to the thread.
+fn take(thread: &'static Thread, object: usize, comes_first: bool, attempt: impl Fn() -> c_int, success: impl Fn()) {
+    waiting::acquire(thread, Request { object, deadline: None, interruptible: false, comes_first, attempt, success });
 }
 
 /// Mutexes.
@@ -89,7 +89,7 @@ extern "C" fn mutex_lock(mutex: usize, place: usize) -> Answer {
     let success = || {
         log::sync(thread, Kind::Acquire, place, mutex as u64, 0);
     };
-    take(thread, mutex, || attempt(mutex), success);
+    take(thread, mutex, false, || attempt(mutex), success);
     thread.end();
     Answer::of_attempt(0, FREE)
 }
@@ -134,7 +134,7 @@ fn wait_until(condition: usize, mutex: usize, deadline: Option<Deadline>, place:
     let by = outcome_of(&waiter, condition, outcome);
     thread.begin();
     let woken = || log_wake(thread, place, condition, by, deadline);
-    take(thread, mutex, || attempt(mutex), woken);
+    take(thread, mutex, false, || attempt(mutex), woken);
     thread.end();
     by != WOKEN_BY_TIMEOUT
 }
@@ -220,9 +220,10 @@ impl Way {
         };
         thread.begin();
         let success = || {
-            log::sync(thread, self.kind(), place, lock as u64, 0);
+            log::sync(thread, self.kind(), place, lock as u64, self.mark(true));
         };
-        take(thread, lock, || self.attempt(lock), success);
+        let attempt = || self.after_writers(lock, || self.attempt(lock));
+        take(thread, lock, self == Way::Write, attempt, success);
         thread.end();
         Answer::of_attempt(0, 0)
     }

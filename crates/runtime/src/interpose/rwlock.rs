@@ -8,7 +8,7 @@ use crate::controller;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log;
-use crate::record::{Kind, TRIED, tried_if};
+use crate::record::{AFTER_WRITERS, Kind, TRIED, tried_if};
 use crate::sys::{CLOCK_REALTIME, Deadline, EBUSY, EDEADLK, ETIMEDOUT, Timespec};
 use crate::threads::Thread;
 use crate::waiting::{self, Request};
@@ -19,7 +19,12 @@ struct Layout {
     internal: [u32; 6],
     writer: i32,
     shared: i32,
+    other: [u64; 2],
+    flags: u32,
 }
+
+/// The kind of lock that readers leave to a writer who waits, even those who read already.
+const WRITERS_FIRST: u32 = 2;
 
 /// Whether this thread holds it for writing.
 fn writes(thread: &Thread, lock: usize) -> bool {
@@ -34,6 +39,12 @@ fn shared(lock: usize) -> bool {
     unsafe { (*(lock as *const Layout)).shared != 0 }
 }
 
+/// Whether readers who come wait for writers who wait.
+fn is_for_writers(lock: usize) -> bool {
+    // SAFETY: the program's lock.
+    unsafe { (*(lock as *const Layout)).flags == WRITERS_FIRST }
+}
+
 /// One of the two ways to take it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
@@ -46,8 +57,18 @@ impl Way {
         if self == Way::Read { Kind::ReadLock } else { Kind::WriteLock }
     }
 
+    /// What records say of a lock that readers leave to writers who wait.
+    pub(super) fn mark(self, for_writers: bool) -> u64 {
+        if for_writers && self == Way::Read { AFTER_WRITERS } else { 0 }
+    }
+
     fn try_real(self, lock: usize) -> c_int {
         if self == Way::Read { real::pthread_rwlock_tryrdlock(lock) } else { real::pthread_rwlock_trywrlock(lock) }
+    }
+
+    /// Tries to take a lock that readers leave to writers who wait. Its bucket is locked.
+    pub(super) fn after_writers(self, lock: usize, attempt: impl FnOnce() -> c_int) -> c_int {
+        if self == Way::Read && waiting::locked(lock).is_bespoken(lock) { EBUSY } else { attempt() }
     }
 
     fn real(self, lock: usize, deadline: Option<Deadline>) -> c_int {
@@ -68,14 +89,22 @@ fn take(lock: usize, way: Way, deadline: Option<Deadline>, place: usize) -> c_in
         return EDEADLK;
     }
     thread.begin();
+    let for_writers = is_for_writers(lock);
     let success = || {
-        log::sync(thread, way.kind(), place, lock as u64, tried_if(deadline.is_some()));
+        log::sync(thread, way.kind(), place, lock as u64, tried_if(deadline.is_some()) | way.mark(for_writers));
     };
     let result = if shared(lock) {
         take_shared(thread, lock, way, deadline, success)
     } else {
-        let attempt = || way.try_real(lock);
-        waiting::acquire(thread, Request { object: lock, deadline, interruptible: false, attempt, success })
+        let attempt = || match for_writers {
+            true => way.after_writers(lock, || way.try_real(lock)),
+            false => way.try_real(lock),
+        };
+        let comes_first = for_writers && way == Way::Write;
+        waiting::acquire(
+            thread,
+            Request { object: lock, deadline, interruptible: false, comes_first, attempt, success },
+        )
     };
     match result {
         0 => {}

@@ -103,7 +103,10 @@ fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
     } else {
         let attempt = || attempt(semaphore);
         let success = || taken(thread, semaphore, deadline.is_some(), place);
-        waiting::acquire(thread, Request { object: semaphore, deadline, interruptible: true, attempt, success })
+        waiting::acquire(
+            thread,
+            Request { object: semaphore, deadline, interruptible: true, comes_first: false, attempt, success },
+        )
     };
     if error == ETIMEDOUT {
         unseen::record(thread, What::anything(c"sem_timedwait"), place); // nobody posted in time

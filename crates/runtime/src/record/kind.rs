@@ -141,7 +141,7 @@ kinds! {
     WriteLock = 67, 4;
     /// It was given back by its writer: object, -, order.
     WriteUnlock = 68, 4;
-    /// An rwlock was shared: object, -, order.
+    /// An rwlock was shared: object, whether [`AFTER_WRITERS`](super::AFTER_WRITERS), order.
     ReadLock = 69, 4;
     /// A share was given back: object, -, order.
     ReadUnlock = 70, 4;

@@ -13,6 +13,7 @@ pub struct Wait {
     pub(super) by: Cell<u64>,
     pub(super) is_cancellable: bool,
     pub(super) may_end_early: bool,
+    pub(super) comes_first: bool,
 }
 
 pub(super) const WAITING: u32 = 0;
@@ -23,12 +24,17 @@ pub(super) const DISTURBED: u32 = 2;
 impl Wait {
     pub(super) fn new(key: usize) -> Wait {
         let (by, released) = (Cell::new(0), AtomicU32::new(WAITING));
-        Wait { key, released, by, is_cancellable: false, may_end_early: false }
+        Wait { key, released, by, is_cancellable: false, may_end_early: false, comes_first: false }
     }
 
     /// Whether it does no harm if the wait ends for no reason: the thread looks again what it waits for.
     pub fn may_end_early(&self) -> bool {
         self.may_end_early
+    }
+
+    /// Whether some who come later wait until it ends.
+    pub fn comes_first(&self) -> bool {
+        self.comes_first
     }
 
     pub fn is_released(&self) -> bool {

@@ -23,6 +23,11 @@ impl Waiter {
         Waiter { wait: Wait { may_end_early: true, ..Wait::new(key) }, ..Waiter::new(thread, key) }
     }
 
+    /// A waiter that some who come later have to let go first.
+    pub fn first(thread: &'static Thread, key: usize) -> Waiter {
+        Waiter { wait: Wait { comes_first: true, ..Wait::new(key) }, ..Waiter::new(thread, key) }
+    }
+
     /// A waiter whose wait ends when its thread is cancelled.
     pub fn cancellable(thread: &'static Thread, key: usize) -> Waiter {
         Waiter { wait: Wait { is_cancellable: true, ..Wait::new(key) }, ..Waiter::new(thread, key) }

@@ -9,7 +9,7 @@ use crate::judge::{Cause, failure};
 use crate::runner::{Ran, Runner, is_stopped};
 use crate::settings::{Settings, TestError};
 use foretrace_harness::{Ending, notes};
-use foretrace_runtime::record::{Kind, Site, TEAMS, TRIED_JOINS, WOKEN_SPURIOUSLY};
+use foretrace_runtime::record::{AFTER_WRITERS, Kind, Site, TEAMS, TRIED_JOINS, WOKEN_SPURIOUSLY};
 use foretrace_walker::program::{Program, Writer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
@@ -234,6 +234,9 @@ impl<'s> Executions<'s> {
         for why in unseen(&run.steps) {
             self.doubt(why);
         }
+        if reads_again(&run.steps) {
+            self.doubt("a thread reads under a lock again, and a writer who waits may keep it out");
+        }
         for step in &run.steps {
             if let Some(why) = uncontrolled(step) {
                 self.doubt(why);
@@ -276,4 +279,22 @@ fn uncontrolled(step: &Taken) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Whether a thread takes a lock for reading that it has already, and that readers leave to a writer who waits. No step says that a writer
+/// waits.
+fn reads_again(steps: &[Taken]) -> bool {
+    let (mut held, mut again, mut written) = (Vec::new(), Vec::new(), Vec::new());
+    for step in steps {
+        let taken = (step.thread, step.words[0]);
+        match step.kind {
+            Kind::ReadLock if step.words[1] & AFTER_WRITERS == 0 => {}
+            Kind::ReadLock if held.contains(&taken) => again.push(taken),
+            Kind::ReadLock => held.push(taken),
+            Kind::ReadUnlock => held.retain(|lock| *lock != taken),
+            Kind::WriteLock => written.push(taken),
+            _ => {}
+        }
+    }
+    again.iter().any(|(reader, lock)| written.iter().any(|(writer, written)| reader != writer && lock == written))
 }
