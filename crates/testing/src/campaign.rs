@@ -92,6 +92,9 @@ const MOST_LET_GO: u32 = 10;
 /// The test keeps this much time for each failure, to shorten its schedule and to replay it, but at most one part in four of the whole time.
 const CONFIRMING: Duration = Duration::from_secs(6);
 const PART_TO_CONFIRM: u32 = 4;
+/// How long a schedule's file takes to copy, and at most which part of the whole time all of them take.
+const FILE: Duration = Duration::from_millis(1);
+const PART_TO_KEEP: u32 = 6;
 
 impl<'s> Campaign<'s> {
     /// Tests the program, with all runs in the folders of `work`, from the state of a test that was stopped or from a new one. Gives the report,
@@ -205,7 +208,14 @@ impl<'s> Campaign<'s> {
 
     /// How long failures may still be sought.
     fn time_to_search(&self) -> Duration {
-        self.time_left().saturating_sub(self.settings.time.map_or(Duration::ZERO, |time| self.to_confirm(time)))
+        let rest = |time| self.to_confirm(time) + self.to_keep(time);
+        self.time_left().saturating_sub(self.settings.time.map_or(Duration::ZERO, rest))
+    }
+
+    /// How much of the time is for the schedules that wait: their files are copied in the end, for another test to go on with.
+    fn to_keep(&self, time: Duration) -> Duration {
+        let files = u32::try_from(self.state.plan.kept()).unwrap_or(u32::MAX);
+        FILE.saturating_mul(files).min(time / PART_TO_KEEP)
     }
 
     fn tell(&mut self) {

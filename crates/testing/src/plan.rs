@@ -157,6 +157,11 @@ impl Plan {
         self.waiting.len() + self.later.iter().filter(is_open).count()
     }
 
+    /// How many are kept for another test to go on with, in files.
+    pub fn kept(&self) -> usize {
+        self.waiting.len() + self.later.len()
+    }
+
     /// All that are left.
     pub fn all_left(&self) -> impl Iterator<Item = &Attempt> {
         self.waiting.iter().chain(&self.later)

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -68,9 +68,16 @@ pub struct Size {
     pub switches: usize,
 }
 
-/// The analysis of a recording, on a thread of its own.
+/// The analysis of a recording, on a thread of its own. It stops where this is dropped.
 pub struct Analysis {
     done: Receiver<Box<Result<Predicted, TestError>>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Drop for Analysis {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The analysis of a recorded run that goes on while something else is done.
@@ -90,12 +97,14 @@ impl Analysis {
         (limit, most): (Duration, Duration),
     ) -> Analysis {
         let (sender, done) = channel();
-        let (recording, own, begun) = (recording.to_path_buf(), settings.clone(), Instant::now());
+        let stop = Arc::new(AtomicBool::new(false));
+        let own = Settings { stop: stop.clone(), ..settings.clone() };
+        let (recording, begun) = (recording.to_path_buf(), Instant::now());
         std::thread::spawn(move || {
             let limit = || limit.min(most.saturating_sub(begun.elapsed()) / PART_TO_DECIDE.1 * PART_TO_DECIDE.0);
             sender.send(Box::new(attempts_of(&recording, seed, failed, &own, &limit)))
         });
-        Analysis { done }
+        Analysis { done, stop }
     }
 
     /// Waits for its end until the deadline, or until the test stops.
@@ -183,8 +192,9 @@ fn attempts_of(
     let decided = std::mem::take(&mut best.classes);
     let mut writer = Writer::new(subject, (recording, sources.as_ref()), seed, failed)?;
     let mut predicted = nothing;
-    writer.write_points(&points, &decided, &Synthesizer::new(&trace, &observed), &mut predicted)?;
-    writer.write(decided, &mut predicted)?;
+    let points = points.iter().take_while(|_| !settings.stop.load(Ordering::Relaxed));
+    writer.write_points(points, &decided, &Synthesizer::new(&trace, &observed), &mut predicted)?;
+    writer.write(decided, &mut predicted, &settings.stop)?;
     if settings.predict != Predict::CutPoints {
         predicted.attempts.extend(writer.uses(&observed, begun + limit, &settings.stop)?);
         predicted.attempts.extend(writer.blocks(&observed, begun + limit, &settings.stop)?);
@@ -197,7 +207,7 @@ fn attempts_of(
     if !failed {
         predicted.attempts.extend(writer.same_code()?);
     }
-    Ok(predicted)
+    if settings.stop.load(Ordering::Relaxed) { Err(TestError::Late) } else { Ok(predicted) }
 }
 
 /// What is asked of a recording's trace.
@@ -352,9 +362,9 @@ impl<'t> Writer<'t> {
     }
 
     /// Makes a schedule for a cut-point of each class that the solver did not come to or did not decide.
-    fn write_points(
+    fn write_points<'p>(
         &mut self,
-        points: &[CutPoint],
+        points: impl IntoIterator<Item = &'p CutPoint>,
         decided: &IndexMap<Class, Box<Decision>, FxBuildHasher>,
         synthesizer: &Synthesizer<'_>,
         predicted: &mut Predicted,
@@ -386,11 +396,12 @@ impl<'t> Writer<'t> {
         &mut self,
         decided: IndexMap<Class, Box<Decision>, FxBuildHasher>,
         predicted: &mut Predicted,
+        stop: &AtomicBool,
     ) -> Result<(), TestError> {
         let undecided = self.points.iter().filter(|triple| !decided.contains_key(&self.subject.class(**triple)));
         let triples = decided.values().map(|decision| decision.triple).chain(undecided.copied());
         let classes: Vec<(Triple, String)> = triples.map(|triple| (triple, self.class_name(triple))).collect();
-        for decision in decided.into_values() {
+        for decision in decided.into_values().take_while(|_| !stop.load(Ordering::Relaxed)) {
             let observed = matches!(&decision.verdict, Verdict::Feasible(witness) if self.subject.is_observed(decision.triple, witness));
             if observed && !self.failed {
                 predicted.already += 1;
