@@ -250,6 +250,16 @@ fn threads_that_meet_in_files_are_not_called_explored() {
     assert_eq!((status, &own["complete"]), (0, &Value::Bool(true)), "{own:#}");
 }
 
+/// A child process runs unrecorded, so its orders are not among those explored.
+#[test]
+fn a_program_with_child_processes_is_not_called_explored() {
+    let (status, report) = report(&program("shared-with-child.c", ""), "");
+    assert_eq!((status, &report["complete"]), (3, &Value::Bool(false)), "{report:#}");
+    assert!(report["doubts"].to_string().contains("forked processes, which run unrecorded"), "{report:#}");
+    let (status, closed) = self::report(&program("shared-with-child.c", "-DCLOSED"), "");
+    assert_eq!((status, &closed["complete"]), (0, &Value::Bool(true)), "{closed:#}");
+}
+
 #[test]
 fn a_loop_that_gives_up_is_no_wait() {
     let (status, report) = report(&program("gives-up.c", "-DROUNDS=3000"), "--first");
