@@ -130,11 +130,17 @@ fn the_solver_agrees_with_the_oracle_where_threads_wait_for_each_other() {
     agrees_on(random_waits, 2);
 }
 
-/// Initialisations, failed tries, steps of several events and guarded updates, each with enough traces: of all traces that are made by chance
-/// one in seven is about a topic.
+/// Initialisations, failed tries, shared locks, steps of several events and guarded updates, each with enough traces: of all traces that are
+/// made by chance one in seven is about a topic.
 fn random_initialisations_tries_and_steps(seed: u64) -> (Trace, Observed) {
-    const TOPICS: [&[Topic]; 5] =
-        [&[Topic::Once], &[Topic::Once, Topic::Mutex], &[Topic::Mutex], &[Topic::Parts], &[Topic::Swaps, Topic::Once]];
+    const TOPICS: [&[Topic]; 6] = [
+        &[Topic::Once],
+        &[Topic::Once, Topic::Mutex],
+        &[Topic::Mutex],
+        &[Topic::Rwlock],
+        &[Topic::Parts],
+        &[Topic::Swaps, Topic::Once],
+    ];
     random_trace(seed, &Shape { topics: TOPICS[seed as usize % TOPICS.len()].to_vec(), ..Shape::default() })
 }
 
