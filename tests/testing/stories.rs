@@ -92,3 +92,13 @@ fn a_headline_names_the_function_around_small_ones() {
     let of_calls = titles("-DSWAP");
     assert!(of_calls.contains("`update` interrupted by") && !of_calls.contains("`swap`"), "{of_calls}");
 }
+
+/// The accesses that are interrupted come from two calls of a function that only reads.
+#[test]
+fn a_headline_names_the_function_around_two_calls() {
+    let report = report(&built_with("spent.c", ""), "");
+    let find = &report["tests"][0]["finds"][0];
+    assert!(find["failure"].as_str().is_some_and(|failure| failure.contains("take() != NOTHING")), "{report:#}");
+    let title = find["title"].to_string();
+    assert!(title.contains("`spender` interrupted by"), "{find:#}");
+}

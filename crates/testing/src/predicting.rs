@@ -456,12 +456,15 @@ impl<'t> Writer<'t> {
             place(remote, places.map(|places| &places.remote)),
             place(second, places.map(|places| &places.second)),
         ];
-        // A function that makes one access in each call, such as a wrapper of an atomic operation, is not what is interrupted.
+        // A function of which several calls make the accesses, such as a wrapper of an atomic operation, is not what is interrupted.
         let interrupted = around_both(trace, &self.blocks, first, second);
         let [at_first, at_remote, at_second] = accesses.each_ref().map(|access| &*access.function);
-        if at_first == at_remote && ![at_first, at_second, ""].contains(&&*interrupted) {
+        let several_calls = [at_remote, at_second].contains(&at_first) && !["", at_first].contains(&&*interrupted);
+        if several_calls && (at_first == at_second || interrupted != at_second) {
+            if at_first == at_remote {
+                accesses[1].function = around(trace, &self.blocks, remote);
+            }
             accesses[0].function = interrupted;
-            accesses[1].function = around(trace, &self.blocks, remote);
         }
         let block = self.subject.options.blocks.as_deref().and_then(|blocks| blocks.block_of(trace, triple));
         let is_thread = block.is_some_and(|(name, _)| name.kind == foretrace_trace::BlockKind::Thread);
