@@ -148,7 +148,9 @@ impl Campaign<'_> {
         let found_by_exploring = found.is_explored;
         let Found { failure, shown, recordings, deadlock, late, after_runs, after, .. } = found;
         let mut find = Find::new(failure, 0, after_runs, after);
-        match shown.first() {
+        // Of a schedule that nothing came to, the name of its accesses tells less than the turns of a recorded run that fails by itself.
+        let has_recording = recordings.first().is_some_and(|(_, folder)| folder.is_dir());
+        match shown.first().filter(|best| best.reached || !has_recording) {
             Some(best) => {
                 find.seed = best.attempt.seed;
                 let title = story::title(&best.attempt);
