@@ -195,7 +195,9 @@ fn read_file(of_file: OfFile, file: c_int, to: *mut c_void, bytes: usize) -> isi
     const ON: usize = 1; // from the position on
     let OfFile { thread, key, place } = of_file;
     let step = |call: &dyn Fn() -> isize| OfFile { thread, key, place }.in_one_step(call);
-    let pass = |read: isize| drop(step(&|| call!(LSEEK, file, read.max(0), ON)));
+    let pass = |read: isize| {
+        step(&|| call!(LSEEK, file, read.max(0), ON));
+    };
     let read = kernel_files::reading(file, to, bytes, || step(&|| call!(READ, file, to, bytes)), pass);
     sys::set_errno(if read < 0 { -read as c_int } else { before });
     read.max(-1)
