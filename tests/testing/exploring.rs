@@ -250,6 +250,17 @@ fn threads_that_meet_in_files_are_not_called_explored() {
     assert_eq!((status, &own["complete"]), (0, &Value::Bool(true)), "{own:#}");
 }
 
+/// Another thread may free a block before a semaphore or a lock in it is used, though it touches nothing else there.
+#[test]
+fn a_free_comes_before_and_after_uses_of_what_waits_in_the_block() {
+    for name in ["job-done.c", "locked-account.c"] {
+        let (status, wrong) = report(&program(name, ""), "");
+        assert_eq!((status, &wrong["complete"]), (1, &Value::Bool(true)), "{name}: {wrong:#}");
+        let (status, right) = report(&program(name, "-DRIGHT"), "");
+        assert_eq!((status, &right["complete"]), (0, &Value::Bool(true)), "{name}: {right:#}");
+    }
+}
+
 /// A child process runs unrecorded, so its orders are not among those explored.
 #[test]
 fn a_program_with_child_processes_is_not_called_explored() {

@@ -243,6 +243,8 @@ impl<'s> Executions<'s> {
             }
             if step.kind.size() > 0 {
                 self.objects.see(step.thread, step.words[0], step.kind.size() as u64);
+            } else if is_synchronisation(step) {
+                self.objects.see_synchronisation(step.thread, step.words[0]);
             }
             if matches!(step.kind, Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8) {
                 self.swaps.insert(step.place);
@@ -265,11 +267,14 @@ fn unseen(steps: &[Taken]) -> impl Iterator<Item = &'static str> {
     })
 }
 
+fn is_synchronisation(step: &Taken) -> bool {
+    (Kind::Acquire..=Kind::BarrierInit).contains(&step.kind)
+}
+
 /// Why orders of a program that takes this step are left out.
 fn uncontrolled(step: &Taken) -> Option<&'static str> {
-    let is_sync = (Kind::Acquire..=Kind::BarrierInit).contains(&step.kind);
     match step.kind {
-        _ if is_sync && (TEAMS..TRIED_JOINS).contains(&step.words[0]) => {
+        _ if is_synchronisation(step) && (TEAMS..TRIED_JOINS).contains(&step.words[0]) => {
             Some("OpenMP deals out work by who comes first")
         }
         Kind::HandlerBegin => Some("signals arrive, and not at every place where they can"),

@@ -39,8 +39,17 @@ pub struct Objects {
     numbers: FxHashMap<Object, u32>,
     /// Of the variables that executions have shown so far.
     users: BTreeMap<u64, Users>,
+    /// The same of locks, conditions, semaphores and their like, by address.
+    users_of_synchronisation: BTreeMap<u64, Users>,
     /// Pieces of memory that are given back together: address and bytes of each.
     freed: IndexSet<Vec<(u64, u64)>, FxBuildHasher>,
+}
+
+fn note(all: &mut BTreeMap<u64, Users>, key: u64, thread: usize) {
+    let users = all.entry(key).or_insert(Users::One(thread));
+    if *users != Users::One(thread) {
+        *users = Users::Several;
+    }
 }
 
 impl Objects {
@@ -72,11 +81,13 @@ impl Objects {
     /// A thread accesses so many bytes in some execution.
     pub fn see(&mut self, thread: usize, address: u64, bytes: u64) {
         for variable in variables(address, bytes) {
-            let users = self.users.entry(variable).or_insert(Users::One(thread));
-            if *users != Users::One(thread) {
-                *users = Users::Several;
-            }
+            note(&mut self.users, variable, thread);
         }
+    }
+
+    /// A thread uses a lock, a condition, a semaphore or their like in some execution.
+    pub fn see_synchronisation(&mut self, thread: usize, address: u64) {
+        note(&mut self.users_of_synchronisation, address, thread);
     }
 
     /// Whether several threads access memory in the executions so far.
@@ -92,16 +103,22 @@ impl Objects {
         self.freed.insert_full(pieces).0 as u32 + 1
     }
 
-    /// What giving them back is to other threads: a write of what these access there, as far as executions have shown.
+    /// What giving them back is to other threads: a write of what these access there, and a use of their locks and the like,
+    /// as far as executions have shown.
     pub fn freed(&mut self, frees: u32, by: usize) -> Vec<Use> {
         let Some(pieces) = (frees as usize).checked_sub(1).and_then(|index| self.freed.get_index(index)) else {
             return Vec::new();
         };
-        let seen = pieces.iter().flat_map(|(address, bytes)| self.users.range(variables(*address, *bytes)));
-        let of_others = seen.filter(|(_, users)| **users != Users::One(by)).map(|(variable, _)| *variable);
-        let of_others: Vec<u64> = of_others.collect();
-        let number = |variable: u64| self.number(Object::Variable(variable * VARIABLE));
-        of_others.into_iter().map(number).map(|object| Use { object, mode: Mode::Write }).collect()
+        let is_of_others = |users: &Users| *users != Users::One(by);
+        let mut uses = Vec::new();
+        for (address, bytes) in pieces {
+            let seen = self.users.range(variables(*address, *bytes)).filter(|(_, users)| is_of_others(users));
+            uses.extend(seen.map(|(variable, _)| (Object::Variable(variable * VARIABLE), Mode::Write)));
+            let within = *address..address.saturating_add(*bytes);
+            let seen = self.users_of_synchronisation.range(within).filter(|(_, users)| is_of_others(users));
+            uses.extend(seen.map(|(address, _)| (Object::Synchronisation(*address), Mode::Any)));
+        }
+        uses.into_iter().map(|(object, mode)| Use { object: self.number(object), mode }).collect()
     }
 
     /// The uses of an access to so many bytes.
