@@ -39,7 +39,9 @@ pub(super) struct Plan {
     pub(super) longest: Cell<u64>,
     /// Where handlers of signals began in the recording, in order; those of signals from outside with the signal.
     pub(super) handlers: Cell<&'static [Line]>,
-    /// Where a signal of a condition wakes a certain thread: the rest of each line that says so.
+    /// How many threads come to locks after it.
+    comers: Cell<usize>,
+    /// All lines. Rare ones are read where they are needed, such as where a signal of a condition wakes a certain thread.
     pub(super) text: Cell<&'static [u8]>,
 }
 
@@ -52,6 +54,7 @@ pub(super) static PLAN: Plan = Plan {
     position: Cell::new(0),
     longest: Cell::new(0),
     handlers: Cell::new(&[]),
+    comers: Cell::new(0),
     text: Cell::new(&[]),
 };
 pub(super) static FOLLOWING: AtomicBool = AtomicBool::new(false);
@@ -72,6 +75,7 @@ pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
     PLAN.longest.set(PLAN.lines.get().iter().map(|line| line.at).max().unwrap_or_default());
     PLAN.joins.set(parse_all(lines(text).filter_map(join))?);
     PLAN.handlers.set(parse_all(lines(text).filter_map(handler))?);
+    PLAN.comers.set(lines(text).filter_map(comes).count());
     if let Some(bytes) = lines(text).find_map(limit).and_then(number) {
         log::set_limit(bytes);
     }
@@ -190,9 +194,9 @@ fn comes(line: &'static [u8]) -> Option<&'static [u8]> {
     line.strip_prefix(b"comes ")
 }
 
-/// The paths of the threads that come to locks after the schedule, before others go on.
-pub fn comers() -> impl Iterator<Item = &'static [u8]> {
-    lines(PLAN.text.get()).filter_map(comes)
+/// Of the threads that come to locks after the schedule, before others go on, the path of the one with this number.
+pub fn comer(number: usize) -> Option<&'static [u8]> {
+    (number < PLAN.comers.get()).then(|| lines(PLAN.text.get()).filter_map(comes).nth(number))?
 }
 
 /// The rest of a line that says which thread a signal of a condition wakes.

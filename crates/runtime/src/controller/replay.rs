@@ -30,7 +30,7 @@ static BEFORE: AtomicU64 = AtomicU64::new(0);
 /// The next thread that comes to a lock after the schedule: it goes on until it waits, or has done something else.
 fn comer() -> Option<Choice> {
     loop {
-        let path = plan::comers().nth(CAME.load(Relaxed))?;
+        let path = plan::comer(CAME.load(Relaxed))?;
         if let Some(thread) = threads::by_path(path).filter(|thread| ready(thread)) {
             let before = thread.count() + 1;
             if [0, before].contains(&BEFORE.swap(before, Relaxed)) {

@@ -193,12 +193,11 @@ fn read_file(of_file: OfFile, file: c_int, to: *mut c_void, bytes: usize) -> isi
     real::pthread_testcancel(); // as the library's call does
     let before = sys::errno();
     const ON: usize = 1; // from the position on
-    let OfFile { thread, key, place } = of_file;
-    let step = |call: &dyn Fn() -> isize| OfFile { thread, key, place }.in_one_step(call);
-    let pass = |read: isize| {
-        step(&|| call!(LSEEK, file, read.max(0), ON));
+    let read = || of_file.in_one_step(|| call!(READ, file, to, bytes));
+    let pass = |bytes: isize| {
+        of_file.in_one_step(|| call!(LSEEK, file, bytes.max(0), ON));
     };
-    let read = kernel_files::reading(file, to, bytes, || step(&|| call!(READ, file, to, bytes)), pass);
+    let read = kernel_files::reading(file, to, bytes, read, pass);
     sys::set_errno(if read < 0 { -read as c_int } else { before });
     read.max(-1)
 }

@@ -3,6 +3,7 @@
 
 use core::ffi::{c_int, c_void};
 
+use super::tracked;
 use crate::feed::{self, KERNEL_FILES, Key, Source};
 use crate::sys::call;
 use crate::text::Text;
@@ -32,7 +33,7 @@ pub fn reading(
     read: impl FnOnce() -> isize,
     pass: impl FnOnce(isize),
 ) -> isize {
-    let Some(key) = sequence(file) else { return read() };
+    let Some(key) = tracked().and_then(|_| sequence(file)) else { return read() };
     let mut is_given = true;
     let length = |result: i64| usize::try_from(result).unwrap_or(0);
     let result = feed::call(key, to.cast(), bytes, length, || {
