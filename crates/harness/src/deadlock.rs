@@ -7,6 +7,7 @@ use super::folder::Folder;
 use super::positions::Positions;
 use super::thread_names::ThreadNames;
 use super::verify::deadlocked;
+use foretrace_runtime::lock_calls::as_recorded;
 use foretrace_runtime::record::Kind;
 use foretrace_walker::WalkError;
 use foretrace_walker::log::{Record, open_logs, thread_paths};
@@ -109,21 +110,9 @@ fn waiting(line: &str) -> Option<Waiting> {
     } else if let Some(path) = object.strip_prefix("the end of thread ") {
         Awaited::End(path.to_string())
     } else {
-        Awaited::Object(as_recorded(u64::from_str_radix(object.strip_prefix("0x")?, 16).ok()?))
+        Awaited::Object(as_recorded(usize::from_str_radix(object.strip_prefix("0x")?, 16).ok()?) as u64)
     };
     Some(Waiting { path: path.to_string(), what })
-}
-
-/// What records call an object that a thread waits for. For locks that the program builds itself the runtime waits at addresses of its own
-/// (`OURS` and `GATE` in `crates/runtime/src/interpose/locks.rs`).
-fn as_recorded(object: u64) -> u64 {
-    const OWN_BITS: u32 = 60;
-    let address = object & ((1 << OWN_BITS) - 1);
-    match object >> OWN_BITS {
-        0b100 => address,
-        0b110 => address + 1,
-        _ => object,
-    }
 }
 
 /// The program's own line that each thread came to last in a run, with the name of the thread, in the order of threads' paths.

@@ -40,6 +40,24 @@ pub enum Hold {
     Either = 4,
 }
 
+/// Objects of the runtime's that stand for locks of the program's have this bit in their addresses.
+pub const OURS: usize = 1 << 62;
+/// Those that stand for gates have this one, too: which leaves them in the bucket of their lock.
+pub const GATE: usize = 1 << 61;
+/// The gate of a lock, as records name it, lies so many bytes further.
+const GATE_BYTES: usize = 1;
+
+/// What records call an object for which a thread waits.
+pub const fn as_recorded(object: usize) -> usize {
+    const MARKS: usize = 0b1111 << 60;
+    const OF_GATE: usize = OURS | GATE;
+    match object & MARKS {
+        OURS => object & !MARKS,
+        OF_GATE => (object & !MARKS) + GATE_BYTES,
+        _ => object,
+    }
+}
+
 const HOLD: u32 = 8;
 const AGAIN: u64 = 1 << 16;
 const GATED: u64 = 1 << 17;
@@ -61,6 +79,11 @@ pub struct LockCall {
 }
 
 impl LockCall {
+    /// A function of a lock that is neither upgraded nor downgraded, and that readers do not leave to writers who wait.
+    pub const fn new(action: Action, hold: Hold, again: bool) -> LockCall {
+        LockCall { action, hold, again, gated: false, writers_first: false }
+    }
+
     /// Its number.
     pub const fn code(self) -> u64 {
         let flags = if self.again { AGAIN } else { 0 }

@@ -41,7 +41,7 @@ fn parse(mark: &str) -> Option<LockFunction> {
         Some("either") if action == Action::Give => Hold::Either,
         Some(_) => return None,
     };
-    let call = LockCall { action, hold, again: true, gated: false, writers_first: false };
+    let call = LockCall::new(action, hold, true);
     words.next().is_none().then_some(LockFunction { call, lock: WhichLock::Parameter(0), success, time: None })
 }
 

@@ -88,8 +88,7 @@ impl LockNames {
         match twin {
             Some(known) if known.call != rule.call => {
                 let hold = Hold::Either;
-                known.call =
-                    LockCall { action: Action::Give, hold, again: true, gated: false, writers_first: false }.code();
+                known.call = LockCall::new(Action::Give, hold, true).code();
             }
             Some(_) => {}
             None => self.rules.push(rule),
@@ -142,7 +141,7 @@ impl Rule {
             return None;
         }
         let action = if tries { Action::Try } else { action };
-        let call = LockCall { action, hold, again: true, gated: false, writers_first: false };
+        let call = LockCall::new(action, hold, true);
         Some(Rule { name: name.to_owned(), call: call.code(), parameter, zero, number })
     }
 }

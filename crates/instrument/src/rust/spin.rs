@@ -54,7 +54,7 @@ pub(crate) fn locks_of_spin(module: &Module) -> Vec<(Value, LockFunction)> {
 }
 
 fn lock(function: Value, action: Action, hold: Hold) -> Option<LockFunction> {
-    let call = LockCall { action, hold, again: false, gated: false, writers_first: false };
+    let call = LockCall::new(action, hold, false);
     let success = match action {
         Try => Success::First,
         Ask => Success::NotZero,

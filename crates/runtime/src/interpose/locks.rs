@@ -12,7 +12,7 @@ use super::{interpose, tracked};
 use crate::controller;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
-use crate::lock_calls::{Action, Hold, LockCall};
+use crate::lock_calls::{Action, GATE, Hold, LockCall, OURS, as_recorded};
 use crate::log;
 use crate::mode;
 use crate::record::{AFTER_WRITERS, Kind, WOKEN_BY_TIMEOUT, tried_if};
@@ -26,12 +26,6 @@ const GO_ON: u64 = 1;
 const FAILED: u64 = 0;
 /// Not one of them: the program's own code is to be run after all.
 const NOT_OURS: u64 = 2;
-/// Objects of the runtime's that stand for locks of the program's have this bit in their addresses.
-const OURS: usize = 1 << 62;
-/// Those that stand for gates have this one, too: which leaves them in the bucket of their lock.
-const GATE: usize = 1 << 61;
-/// The gate of a lock, as records name it, lies so many bytes further.
-const GATE_BYTES: usize = 1;
 /// How often a try-lock looks whether another thread has finished taking the lock.
 const LOOKS: u32 = 1000;
 const NANOSECONDS: u32 = 1_000_000_000;
@@ -170,7 +164,7 @@ impl Call {
 
     /// What records call it.
     fn object(self) -> u64 {
-        (if self.gate == 0 { self.lock } else { self.lock + GATE_BYTES }) as u64
+        as_recorded(self.key()) as u64
     }
 
     /// The lock's gate, where it has one.
@@ -549,7 +543,7 @@ fn give_up(thread: &'static Thread) {
 }
 
 const fn mutex(again: bool) -> LockCall {
-    LockCall { action: Action::Take, hold: Hold::Mutex, again, gated: false, writers_first: false }
+    LockCall::new(Action::Take, Hold::Mutex, again)
 }
 
 /// Takes a lock that is nothing but an address.
@@ -619,7 +613,7 @@ pub extern "C" fn __foretrace_condvar_wait(
     unlock: Real,
 ) -> u64 {
     let Some(thread) = tracked() else { return NOT_OURS };
-    let what = LockCall { action: Action::Take, hold: Hold::Mutex, again: false, gated: false, writers_first: false };
+    let what = LockCall::new(Action::Take, Hold::Mutex, false);
     let mutex = Call { thread, what, lock: mutex, gate: 0, place: 0 };
     controller::before_condition(thread);
     thread.begin();
