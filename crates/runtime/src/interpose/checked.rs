@@ -80,72 +80,49 @@ unsafe extern "C" fn ppoll_checked(
     unsafe { ppoll_(files, count, timeout, mask, place) }
 }
 
-extern "C" fn fgets_checked(
-    to: *mut c_char,
-    room: usize,
-    bytes: c_int,
-    stream: *mut c_void,
-    place: usize,
-) -> *mut c_char {
-    check(number(bytes), room);
-    fgets_(to, bytes, stream, place)
+/// Defines the checked variants of functions that read lines into an array of characters of a type.
+macro_rules! lines {
+    ($($checked:ident of $function:ident into $character:ty;)*) => { $(
+        extern "C" fn $checked(
+            to: *mut $character,
+            room: usize,
+            count: c_int,
+            stream: *mut c_void,
+            place: usize,
+        ) -> *mut $character {
+            check(number(count), room);
+            $function(to, count, stream, place)
+        }
+    )* };
 }
 
-extern "C" fn fgets_unlocked_checked(
-    to: *mut c_char,
-    room: usize,
-    bytes: c_int,
-    stream: *mut c_void,
-    place: usize,
-) -> *mut c_char {
-    check(number(bytes), room);
-    fgets_unlocked_(to, bytes, stream, place)
+lines! {
+    fgets_checked of fgets_ into c_char;
+    fgets_unlocked_checked of fgets_unlocked_ into c_char;
+    fgetws_checked of fgetws_ into c_void;
+    fgetws_unlocked_checked of fgetws_unlocked_ into c_void;
 }
 
-extern "C" fn fgetws_checked(
-    to: *mut c_void,
-    room: usize,
-    count: c_int,
-    stream: *mut c_void,
-    place: usize,
-) -> *mut c_void {
-    check(number(count), room);
-    fgetws_(to, count, stream, place)
+/// The same of functions that read elements.
+macro_rules! elements {
+    ($($checked:ident of $function:ident;)*) => { $(
+        extern "C" fn $checked(
+            to: *mut c_void,
+            room: usize,
+            size: usize,
+            count: usize,
+            stream: *mut c_void,
+            place: usize,
+        ) -> usize {
+            check(size.saturating_mul(count), room);
+            $function(to, size, count, stream, place)
+        }
+    )* };
 }
 
-extern "C" fn fgetws_unlocked_checked(
-    to: *mut c_void,
-    room: usize,
-    count: c_int,
-    stream: *mut c_void,
-    place: usize,
-) -> *mut c_void {
-    check(number(count), room);
-    fgetws_unlocked_(to, count, stream, place)
-}
-
-extern "C" fn fread_checked(
-    to: *mut c_void,
-    room: usize,
-    size: usize,
-    count: usize,
-    stream: *mut c_void,
-    place: usize,
-) -> usize {
-    check(size.saturating_mul(count), room);
-    fread_(to, size, count, stream, place)
-}
-
-extern "C" fn fread_unlocked_checked(
-    to: *mut c_void,
-    room: usize,
-    size: usize,
-    count: usize,
-    stream: *mut c_void,
-    place: usize,
-) -> usize {
-    check(size.saturating_mul(count), room);
-    fread_unlocked_(to, size, count, stream, place)
+elements! {
+    fread_checked of fread_;
+    fread_unlocked_checked of fread_unlocked_;
 }
 
 extern "C" fn openat_checked(folder: c_int, path: *const c_char, flags: c_int, place: usize) -> c_int {
