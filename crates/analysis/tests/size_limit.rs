@@ -54,7 +54,7 @@ impl Sink for Found {
     }
 }
 
-/// What is found with so many terms, and how many candidates were asked about.
+/// The verdicts that a session with room for so many terms gives, and the number of candidates that it was asked about.
 fn found(most_terms: Option<usize>) -> (Found, usize) {
     let (trace, observed) = loop_under_a_lock();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("size-limit-{most_terms:?}"));

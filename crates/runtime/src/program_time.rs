@@ -1,7 +1,6 @@
-//! The time as the program knows it. In a replay that is the time of the recording, which goes on from the last value that was given, and from
-//! the end of a wait that ends by its limit: a machine may be as slow as that. Where
-//! orders are explored time stands still, so that it is the same in each run of an order: it goes on where a wait ends by its limit, where a
-//! thread sleeps, and a little with each look at a clock.
+//! The time as the program knows it. In a replay that is the time of the recording. It goes on from the last value that was given, and from
+//! the end of a wait that ends by its limit: a machine may be as slow as that. Where orders are explored time stands still, so that it is
+//! the same in each run of an order: it goes on where a wait ends by its limit, where a thread sleeps, and a little with each look at a clock.
 
 use core::ffi::c_int;
 use core::sync::atomic::{
@@ -31,7 +30,8 @@ fn index(clock: c_int) -> Option<usize> {
     usize::try_from(clock).ok().filter(|index| *index < CLOCKS && !PROCESSOR.contains(&clock))
 }
 
-fn nanoseconds(time: Timespec) -> i64 {
+/// A span, or what has passed since the clock's zero, in nanoseconds.
+pub fn nanoseconds(time: Timespec) -> i64 {
     time.seconds.saturating_mul(SECOND).saturating_add(time.nanoseconds)
 }
 

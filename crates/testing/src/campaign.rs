@@ -149,7 +149,7 @@ impl<'s> Campaign<'s> {
         }
         while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
         self.explore()?;
-        self.search(self.elapsed())?;
+        self.search()?;
         self.state.plan.take_later(None);
         while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
         let is_stopped = self.is_stopped();

@@ -1,6 +1,6 @@
 //! What all schedulers of serial recordings share: their settings, seeded chance, and the threads that are ready.
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use crate::controller::turns::ready;
 use crate::threads::{self, Thread};
@@ -41,17 +41,27 @@ pub fn random() -> u64 {
 #[repr(u8)]
 pub enum Habit {
     /// A thread that is about to wait for a condition lets others go first: a signal that comes before the wait is lost.
-    WaitsLate = 40,
+    WaitsLate,
     /// Chance says which of those who wait for a condition a signal wakes, as POSIX allows; otherwise it is the one who waits longest.
     WakesAny,
     /// A thread that was woken lets others go first: what it waited for may be gone when it looks, and the signal with it.
     GoesOnLate,
 }
 
+/// The habits of this run, a bit each.
+static HABITS: AtomicU8 = AtomicU8::new(0);
+
 impl Habit {
-    /// Whether this run has it. Takes no number.
+    /// Draws those of this run, of these. Takes no number.
+    pub fn draw(of: &[Habit]) {
+        const BITS: u32 = 40; // of the random number that are left out
+        let drawn = (RANDOM.load(Relaxed) >> BITS) as u8;
+        HABITS.store(of.iter().fold(0, |habits, habit| habits | drawn & 1 << *habit as u8), Relaxed);
+    }
+
+    /// Whether this run has it.
     pub fn is_of_this_run(self) -> bool {
-        RANDOM.load(Relaxed) >> self as u8 & 1 == 1
+        HABITS.load(Relaxed) >> self as u8 & 1 == 1
     }
 }
 

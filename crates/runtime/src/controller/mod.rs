@@ -46,8 +46,11 @@ use crate::program_time;
 use crate::sys::{self, Deadline, Timespec};
 use crate::threads::{self, Thread};
 use crate::waiting::{Wait, Waiter};
+use chance::Habit;
 use thread_turn::{Stands, State};
-use turns::{CONTROLLED, Choice, LAST, LEAVING, LOCK, Next, REPLAY, RUNNING, UNTIL, give_up, has_turn, open, ready};
+use turns::{
+    CONTROLLED, Choice, LAST, LEAVING, LOCK, Next, REPLAY, RUNNING, UNTIL, earliest, give_up, has_turn, open, ready,
+};
 
 /// Who chooses.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -263,7 +266,7 @@ pub fn unwinds_later(thread: &Thread) -> bool {
 /// The thread is about to wait for a condition.
 pub fn before_condition(thread: &Thread) {
     if controlled() {
-        priorities::before_condition(thread);
+        priorities::at(Habit::WaitsLate, thread);
     }
 }
 
@@ -277,7 +280,7 @@ pub fn listens(thread: Option<&'static Thread>, does: bool) {
 /// A thread that waits for a condition is about to be woken.
 pub fn woken(thread: &Thread) {
     if controlled() {
-        priorities::woken(thread);
+        priorities::at(Habit::GoesOnLate, thread);
     }
 }
 
@@ -498,7 +501,7 @@ fn last_resort() -> Choice {
     let is_alone = || explores() || replaying() && !waking::by_others();
     let in_time = |thread: &Thread| !outside && thread.turn.deadline.get().is_some() && is_alone();
     let expired = blocked().filter(|thread| thread.turn.expired.get() || in_time(thread));
-    if let Some(thread) = expired.min_by_key(|thread| (thread.turn.deadline.get(), thread.number.get())) {
+    if let Some(thread) = earliest(expired) {
         return give_up(thread, ROUND);
     }
     if outside || blocked().any(|thread| thread.turn.deadline.get().is_some()) {

@@ -21,7 +21,7 @@ const MOST_KNOWN: usize = 256;
 const LONGEST_RUN: u32 = 16;
 /// A thread that ran for so long while others could goes behind them: it may wait for them in a loop.
 const PATIENCE: u64 = 2000;
-/// A thread that is about to wait for a condition, or was woken from that, lets others go first so many times.
+/// How many turns of others a thread lets pass, by a [`Habit`].
 const PASSED_OVER: u64 = 1000;
 /// Initial priorities are above those that a change gives, and these above those of threads that gave way.
 const INITIAL: u64 = 1 << 40;
@@ -32,8 +32,6 @@ const FIRST: u64 = u64::MAX;
 
 static RANKS_RECORDS: AtomicU8 = AtomicU8::new(0);
 static FIRST_GOES_ON: AtomicU8 = AtomicU8::new(0);
-static WAITS_LATE: AtomicU8 = AtomicU8::new(0);
-static GOES_ON_LATE: AtomicU8 = AtomicU8::new(0);
 static CHANGES: [AtomicU64; MOST_CHANGES] = [const { AtomicU64::new(u64::MAX) }; MOST_CHANGES];
 static STEPS: AtomicU64 = AtomicU64::new(0);
 static KNOWN: [AtomicU64; MOST_KNOWN] = [const { AtomicU64::new(0) }; MOST_KNOWN];
@@ -45,10 +43,6 @@ static STREAK: AtomicU64 = AtomicU64::new(0);
 pub fn prepare(scheduler: Scheduler, settings: &Settings) -> Result<(), &'static str> {
     RANKS_RECORDS.store(u8::from(scheduler == Scheduler::Pos), Relaxed);
     FIRST_GOES_ON.store(u8::from(scheduler == Scheduler::Order), Relaxed);
-    let changes = matches!(scheduler, Scheduler::Pct | Scheduler::Pos);
-    let ranks = changes || scheduler == Scheduler::Order;
-    WAITS_LATE.store(u8::from(changes && Habit::WaitsLate.is_of_this_run()), Relaxed);
-    GOES_ON_LATE.store(u8::from(ranks && Habit::GoesOnLate.is_of_this_run()), Relaxed);
     let mut length = 0;
     if let Some(steps) = settings.steps {
         // Threads beyond those that there is room for count as unknown.
@@ -121,16 +115,9 @@ fn highest_in_front() -> &'static Thread {
     chosen
 }
 
-/// A thread is about to wait for a condition, after it found that it has to.
-pub fn before_condition(thread: &Thread) {
-    if WAITS_LATE.load(Relaxed) == 1 {
-        thread.turn.passed_over.set(PASSED_OVER);
-    }
-}
-
-/// A thread that waited for a condition is woken.
-pub fn woken(thread: &Thread) {
-    if GOES_ON_LATE.load(Relaxed) == 1 {
+/// The thread comes to where it lets others go first, if this run has the habit.
+pub fn at(habit: Habit, thread: &Thread) {
+    if habit.is_of_this_run() {
         thread.turn.passed_over.set(PASSED_OVER);
     }
 }

@@ -15,7 +15,6 @@ use crate::threads::Thread;
 static LONGEST: AtomicU64 = AtomicU64::new(50);
 
 static SCHEDULER: AtomicU8 = AtomicU8::new(Scheduler::Turns as u8);
-static WAKES_ANY: AtomicU8 = AtomicU8::new(0);
 /// Records of a turn of `round-robin`.
 static SLICE: AtomicU64 = AtomicU64::new(1);
 
@@ -32,7 +31,7 @@ pub fn prepare(settings: &Settings) -> Result<(), &'static str> {
         .find(|known| known.name().as_bytes() == name)
         .ok_or("FORETRACE_SCHEDULER is neither turns, random, round-robin, pct, pos, urw nor order")?;
     SCHEDULER.store(scheduler as u8, Relaxed);
-    WAKES_ANY.store(u8::from(Habit::WakesAny.is_of_this_run()), Relaxed);
+    Habit::draw(habits(scheduler));
     if scheduler == Scheduler::RoundRobin {
         SLICE.store(1 + below(LONGEST.load(Relaxed)), Relaxed);
     }
@@ -53,9 +52,18 @@ pub fn choose(count: usize, last: u64) -> (&'static Thread, u64, u64) {
     }
 }
 
-/// Which of so many who wait for a condition a signal wakes, by how long they have waited.
+/// The habits that runs by a scheduler may have: who has no ranks cannot let others go first.
+fn habits(scheduler: Scheduler) -> &'static [Habit] {
+    match scheduler {
+        Scheduler::Pct | Scheduler::Pos => &[Habit::WaitsLate, Habit::WakesAny, Habit::GoesOnLate],
+        Scheduler::Order => &[Habit::WakesAny, Habit::GoesOnLate],
+        Scheduler::Turns | Scheduler::Random | Scheduler::RoundRobin | Scheduler::Urw => &[Habit::WakesAny],
+    }
+}
+
+/// The number of the waiter whom a signal wakes. The one who has waited longest has number 0.
 pub fn waiter(count: usize) -> usize {
-    if WAKES_ANY.load(Relaxed) == 1 && count > 1 { below(count as u64) as usize } else { 0 }
+    if Habit::WakesAny.is_of_this_run() && count > 1 { below(count as u64) as usize } else { 0 }
 }
 
 fn turn(count: usize) -> (&'static Thread, u64, u64) {

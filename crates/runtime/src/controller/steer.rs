@@ -14,11 +14,12 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::controller::target::{self, Access, Target};
 use crate::controller::thread_turn::State;
-use crate::controller::turns::{Choice, LOCK, Next, give_up_late, ready};
+use crate::controller::turns::{Choice, LOCK, Next, earliest, give_up_late, ready};
 use crate::controller::{limits, plan, replay};
 use crate::interpose::mappings;
 use crate::log;
 use crate::mode;
+use crate::program_time::nanoseconds;
 use crate::sys::{self, Timespec};
 use crate::text::Text;
 use crate::threads::{self, Thread};
@@ -389,17 +390,20 @@ pub fn waited(nanoseconds: i64) {
         let records = nanoseconds.unsigned_abs() / NANOSECONDS_FOR_EACH;
         STEERING.given.set(STEERING.given.get() + records);
         STEERING.awaited.set(STEERING.awaited.get() + records);
-        let left = PATIENCE.load(Relaxed).saturating_sub(nanoseconds.unsigned_abs() / limits::TICK.unsigned_abs());
-        PATIENCE.store(left, Relaxed);
+        PATIENCE.store(PATIENCE.load(Relaxed).saturating_sub(ticks(nanoseconds)), Relaxed);
     }
     LOCK.unlock();
+}
+
+/// How many ticks of the watchdog last so many nanoseconds.
+fn ticks(nanoseconds: i64) -> u64 {
+    nanoseconds.unsigned_abs() / limits::TICK.unsigned_abs()
 }
 
 /// How many ticks of the watchdog a moment is away.
 fn ticks_to(at: Timespec) -> u64 {
     let left = at.since(sys::now(sys::CLOCK_MONOTONIC));
-    left.seconds.saturating_mul(1_000_000_000).saturating_add(left.nanoseconds).max(0).unsigned_abs()
-        / limits::TICK.unsigned_abs()
+    ticks(nanoseconds(left).max(0))
 }
 
 /// Counts what the thread did that had the last turn.
@@ -552,20 +556,22 @@ fn to_second() -> Option<Choice> {
 /// kernel or out of a wait with a limit.
 fn held_at_last(is_patient: bool) -> Option<Choice> {
     let held = threads::all().find(|thread| ready(thread) && thread.turn.held.get())?;
-    let blocked = || threads::all().filter(|thread| is_patient && thread.turn.state.get() == State::Blocked);
-    let is_outside =
-        threads::all().any(|thread| thread.turn.state.get() == State::Outside && !thread.turn.listens.get());
-    let comes = |thread: &&Thread| {
-        let soon =
-            || thread.turn.deadline.get().is_some_and(|at| !is_outside && ticks_to(at) <= PATIENCE.load(Relaxed));
-        thread.turn.expired.get() || soon()
-    };
-    if let Some(late) = blocked().filter(comes).min_by_key(|thread| (thread.turn.deadline.get(), thread.number.get())) {
-        STEERING.turn.set(Some((late, late.count())));
-        return Some(give_up_late(late, SHORT));
-    }
-    if is_patient && is_outside && PATIENCE.load(Relaxed) > 0 {
-        return Some(Choice::Wait);
+    if is_patient {
+        let stands = |thread: &Thread, state: State| thread.turn.state.get() == state;
+        let is_outside = threads::all().any(|thread| stands(thread, State::Outside) && !thread.turn.listens.get());
+        let patience = PATIENCE.load(Relaxed);
+        let comes_soon = |at| !is_outside && ticks_to(at) <= patience;
+        let comes = |thread: &&Thread| {
+            let turn = &thread.turn;
+            stands(thread, State::Blocked) && (turn.expired.get() || turn.deadline.get().is_some_and(comes_soon))
+        };
+        if let Some(late) = earliest(threads::all().filter(comes)) {
+            STEERING.turn.set(Some((late, late.count())));
+            return Some(give_up_late(late, SHORT));
+        }
+        if is_outside && patience > 0 {
+            return Some(Choice::Wait);
+        }
     }
     STEERING.permitted.set(held.number.get());
     held.turn.held.set(false);

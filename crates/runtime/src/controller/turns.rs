@@ -69,6 +69,11 @@ pub(super) fn ready(thread: &Thread) -> bool {
     thread.turn.state.get() == State::Ready && !has_turn(thread)
 }
 
+/// Of threads that wait up to a limit, the one whose limit comes first.
+pub(super) fn earliest(waiting: impl Iterator<Item = &'static Thread>) -> Option<&'static Thread> {
+    waiting.min_by_key(|thread| (thread.turn.deadline.get(), thread.number.get()))
+}
+
 /// A blocked thread runs to give up its wait.
 pub(super) fn give_up(thread: &'static Thread, records: u64) -> Choice {
     thread.turn.timed_out.set(true);

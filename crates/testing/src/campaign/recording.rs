@@ -45,13 +45,13 @@ impl Campaign<'_> {
         self.settings.runs.saturating_sub(begun) + self.state.cut_off.len() as u64
     }
 
-    /// Records more runs, for as long as all took `before`, if nothing has failed and not all interleavings were explored. Some failures
+    /// Records more runs, for as long as all took before, if nothing has failed and not all interleavings were explored. Some failures
     /// take several interruptions, and no schedule aims at these.
-    pub(super) fn search(&mut self, before: Duration) -> Result<(), TestError> {
+    pub(super) fn search(&mut self) -> Result<(), TestError> {
         if self.state.report.explored.as_ref().is_some_and(|explored| explored.complete) {
             return Ok(());
         }
-        let most = self.state.searching + before.max(SHORTEST_SEARCH);
+        let most = self.state.searching + self.elapsed().max(SHORTEST_SEARCH);
         while self.state.found.is_empty() && !self.is_over() && self.state.searching < most && self.search_on()? {
             while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
         }
