@@ -99,6 +99,7 @@ impl<'a> Repairer<'a> {
     fn repair(&self, find: &Find, share: Duration) -> anyhow::Result<FoundRepair> {
         let Some(best) = find.attempts.first() else { return self.needed(&find.schedule, share) };
         match &best.cycle {
+            _ if best.kind == Kind::SameCode => return self.of_replay(find, best, share),
             Some(Cycle { kind: CycleKind::OtherWay, .. }) => return self.of_replay(find, best, share),
             Some(_) => return self.of_block(best, share),
             None => {}

@@ -47,6 +47,29 @@ fn each_schedule_is_tried_once_over_all_parts_of_a_test() {
     assert!(replayed.out.contains("failed:"), "{}{}", replayed.out, replayed.err);
 }
 
+/// A schedule is as long as the trace: those to cut-points are made when their turn comes, and the others are packed.
+#[test]
+fn what_waits_takes_little_room() {
+    let workshop = built(&source("budget.c"));
+    let waiting = |options: &str| -> Vec<Value> {
+        report(&workshop, &format!("{OPTIONS} --stop-after 1 {options}"));
+        let kept = std::fs::read(workshop.path("program.finds/unfinished/state.json")).expect("kept");
+        let kept: Value = serde_json::from_slice(&kept).expect("JSON");
+        kept["state"]["plan"]["waiting"].as_array().expect("schedules").clone()
+    };
+    let points = waiting("--predict cutpoints");
+    assert!(!points.is_empty() && points.iter().all(|one| one["witness"] == ""), "{points:#?}");
+    let tried = tried(&report(&workshop, &format!("{OPTIONS} --predict cutpoints --resume")));
+    assert!(tried >= points.len() as u64, "{tried}: {points:#?}");
+    let proved = waiting("--predict precise");
+    assert!(!proved.is_empty());
+    for one in proved {
+        let file = one["witness"].as_str().expect("a path");
+        let kept = workshop.path("program.finds/unfinished/runs").join(file);
+        assert!(file.ends_with(".json.zst") && kept.is_file(), "{file}");
+    }
+}
+
 /// Ctrl-C may come at any time: the rest is the same whenever that is.
 #[test]
 fn ctrl_c_keeps_all() {

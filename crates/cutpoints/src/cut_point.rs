@@ -2,9 +2,10 @@
 
 use crate::locks::Taken;
 use foretrace_trace::{EventId, Pattern, ThreadId, Trace, Triple, VarId};
+use serde::{Deserialize, Serialize};
 
 /// What locks let happen after the remote access.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Then {
     /// The transaction's thread can go on to its second access.
     Second,
@@ -15,7 +16,7 @@ pub enum Then {
 
 /// An event `stop` of a transaction, between its accesses `first` and `second`. After it the thread can stand still while another thread
 /// gets to its access `remote`. No lock keeps `remote` out of the transaction there.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CutPoint {
     /// The three accesses.
     pub triple: Triple,

@@ -5,9 +5,10 @@
 
 use foretrace_trace::SyncId;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// A lock and the way in which a thread takes it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Taken {
     /// The lock, or the initialisation that happens once.
     pub lock: SyncId,

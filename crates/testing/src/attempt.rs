@@ -1,6 +1,7 @@
 //! A schedule to try on the program, and what is known of it before the run.
 
-use foretrace_trace::Pattern;
+use foretrace_cutpoints::CutPoint;
+use foretrace_trace::{EventId, Pattern, ThreadId, Triple};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -103,6 +104,22 @@ pub enum CycleKind {
     OtherWay,
 }
 
+/// What a schedule is to be made of.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum ToMake {
+    /// It reaches this cut-point.
+    ToCutPoint(CutPoint),
+    /// It is the recorded order up to the first access, without what another thread did from an event on.
+    UpToFirst {
+        /// The three accesses.
+        triple: Triple,
+        /// The other thread.
+        other: ThreadId,
+        /// The event.
+        from: EventId,
+    },
+}
+
 /// A schedule to try.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Attempt {
@@ -122,6 +139,9 @@ pub struct Attempt {
     pub cycle: Option<Cycle>,
     /// Other classes whose accesses come about in the same order where the program follows the schedule to the letter.
     pub also: Vec<String>,
+    /// What the schedule is to be made of, as long as there is no file: it is made when its turn comes.
+    #[serde(default)]
+    pub to_make: Option<Box<ToMake>>,
     /// The file with the schedule.
     pub witness: PathBuf,
     /// The folder of the recording that it comes from.

@@ -9,7 +9,7 @@ mod trying;
 
 use super::judge::Failure;
 use super::overtime::while_not;
-use super::predicting::{UnderWay, read_witness};
+use super::predicting::{Deferred, UnderWay, read_witness};
 use super::report::Report;
 use super::runner::Runner;
 use super::settings::{Settings, TestError};
@@ -61,6 +61,8 @@ pub struct Campaign<'s> {
     progress: &'s mut dyn FnMut(Progress),
     start: Instant,
     positions: Positions,
+    /// The schedules that are made when their turn comes.
+    deferred: Deferred,
     state: State,
     /// Until when the failure at hand is made shorter and replayed, in the end.
     find_until: Option<Instant>,
@@ -121,6 +123,7 @@ impl<'s> Campaign<'s> {
                 progress,
                 start,
                 positions: Positions::default(),
+                deferred: Deferred::default(),
                 state,
                 find_until: None,
                 let_go: 0,
@@ -145,6 +148,7 @@ impl<'s> Campaign<'s> {
         while self.under_way.is_some() {
             self.explore()?;
             self.finish_analysis()?;
+            self.attempts(TRIED_IN_ROUND)?;
             self.rounds()?;
         }
         while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
@@ -214,7 +218,7 @@ impl<'s> Campaign<'s> {
 
     /// How much of the time is for the schedules that wait: their files are copied in the end, for another test to go on with.
     fn to_keep(&self, time: Duration) -> Duration {
-        let files = u32::try_from(self.state.plan.kept()).unwrap_or(u32::MAX);
+        let files = u32::try_from(self.state.plan.files()).unwrap_or(u32::MAX);
         FILE.saturating_mul(files).min(time / PART_TO_KEEP)
     }
 

@@ -157,9 +157,9 @@ impl Plan {
         self.waiting.len() + self.later.iter().filter(is_open).count()
     }
 
-    /// How many are kept for another test to go on with, in files.
-    pub fn kept(&self) -> usize {
-        self.waiting.len() + self.later.len()
+    /// How many files are kept for another test to go on with.
+    pub fn files(&self) -> usize {
+        self.all_left().filter(|attempt| attempt.to_make.is_none()).count()
     }
 
     /// All that are left.
@@ -261,7 +261,7 @@ fn likelihood(kind: Kind) -> f64 {
         Kind::OtherWay => -0.05,
         Kind::Undecided => -0.1,
         Kind::CutPoint => -0.15,
-        Kind::SameCode => -1.0,
+        Kind::SameCode => -0.12,
     }
 }
 
@@ -288,6 +288,7 @@ mod tests {
             pattern: Pattern::Rww,
             accesses,
             also: Vec::new(),
+            to_make: None,
             cycle: None,
             witness,
             recording,

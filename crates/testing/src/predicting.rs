@@ -1,19 +1,21 @@
 //! From a recording to attempts: its trace is made, the solver decides the candidates, and each class gives one schedule.
 
 mod blocks;
+mod deferred;
 mod other_ways;
 mod places;
 mod same_code;
 mod uses;
 
-use super::attempt::{Access, Attempt, Kind};
+use super::attempt::{Access, Attempt, Kind, ToMake};
 use super::settings::{Predict, Settings, TestError};
+pub use deferred::Deferred;
 use foretrace_analysis::blocks::NamedBlocks;
 use foretrace_analysis::candidates::Class;
 use foretrace_analysis::options::Options;
 use foretrace_analysis::predict::{Sink, distance, predict};
 use foretrace_analysis::verdict::{Decider, Decision, Limit, OffPath, Verdict};
-use foretrace_cutpoints::{CutPoint, CutPoints, Synthesizer};
+use foretrace_cutpoints::{CutPoint, CutPoints};
 use foretrace_harness::{SourcePlaces, Sources, WalkedBy, add_call_stacks, keep_call_stacks};
 use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, WitnessDir, thread_name};
 use foretrace_trace::{Atomic, Blocks, EventId, NameId, Observed, Op, ThreadId, Trace, Triple, observe};
@@ -193,7 +195,7 @@ fn attempts_of(
     let mut writer = Writer::new(subject, (recording, sources.as_ref()), seed, failed)?;
     let mut predicted = nothing;
     let points = points.iter().take_while(|_| !settings.stop.load(Ordering::Relaxed));
-    writer.write_points(points, &decided, &Synthesizer::new(&trace, &observed), &mut predicted)?;
+    writer.write_points(points, &decided, &mut predicted)?;
     writer.write(decided, &mut predicted, &settings.stop)?;
     if settings.predict != Predict::CutPoints {
         predicted.attempts.extend(writer.uses(&observed, begun + limit, &settings.stop)?);
@@ -205,7 +207,7 @@ fn attempts_of(
         predicted.attempts.extend(found);
     }
     if !failed {
-        predicted.attempts.extend(writer.same_code()?);
+        predicted.attempts.extend(writer.same_code());
     }
     if settings.stop.load(Ordering::Relaxed) { Err(TestError::Late) } else { Ok(predicted) }
 }
@@ -320,6 +322,15 @@ fn is_undecided(decision: &Decision) -> bool {
 /// The trace's file in a recording's folder.
 const TRACE: &str = "trace.jsonl.zst";
 
+/// The folder for the schedules of a recording, whose trace is this file.
+fn schedules_of(recording: &Path, trace: &str) -> Result<WitnessDir, TestError> {
+    let mut folder = WitnessDir::create(&recording.join("schedules"))?;
+    if let Some(places) = SourcePlaces::of_trace(Path::new(trace)) {
+        folder.name_places(Box::new(places));
+    }
+    Ok(folder)
+}
+
 /// Writes the schedules of decisions, each to a file.
 struct Writer<'t> {
     subject: Subject<'t>,
@@ -332,7 +343,7 @@ struct Writer<'t> {
     sources: Option<&'t Sources>,
     /// All blocks, by which functions are named.
     blocks: Blocks,
-    /// Classes with a schedule to a cut-point, and the cut-point's accesses.
+    /// Classes with a cut-point to go to, and the cut-point's accesses.
     pointed: FxHashSet<Class>,
     points: Vec<Triple>,
 }
@@ -344,13 +355,9 @@ impl<'t> Writer<'t> {
         seed: u64,
         failed: bool,
     ) -> Result<Writer<'t>, TestError> {
-        let mut folder = WitnessDir::create(&recording.join("schedules"))?;
-        if let Some(places) = SourcePlaces::of_trace(Path::new(subject.file)) {
-            folder.name_places(Box::new(places));
-        }
         Ok(Writer {
             subject,
-            folder,
+            folder: schedules_of(recording, subject.file)?,
             recording: recording.to_path_buf(),
             seed,
             failed,
@@ -361,12 +368,12 @@ impl<'t> Writer<'t> {
         })
     }
 
-    /// Makes a schedule for a cut-point of each class that the solver did not come to or did not decide.
+    /// Makes an attempt for a cut-point of each class that the solver did not come to or did not decide. Its schedule is made when its turn
+    /// comes.
     fn write_points<'p>(
         &mut self,
         points: impl IntoIterator<Item = &'p CutPoint>,
         decided: &IndexMap<Class, Box<Decision>, FxBuildHasher>,
-        synthesizer: &Synthesizer<'_>,
         predicted: &mut Predicted,
     ) -> Result<(), TestError> {
         for point in points {
@@ -380,12 +387,12 @@ impl<'t> Writer<'t> {
                 predicted.shown.push(self.class_name(point.triple));
                 continue;
             }
-            let Ok(schedule) = synthesizer.synthesize(point) else { continue };
             let kind = if known.is_some() { Kind::Undecided } else { Kind::CutPoint };
             let unknown = Verdict::Unknown(Limit::Budget);
             let decision = Decision::without_witness(self.subject.trace, point.triple, unknown, Decider::CutPoints);
-            let file = self.folder.save_untried(self.subject, &decision, &schedule.events)?;
-            predicted.attempts.push(self.attempt(kind, &decision, file));
+            let attempt = self.attempt(kind, &decision, PathBuf::new());
+            let to_make = Some(Box::new(ToMake::ToCutPoint(point.clone())));
+            predicted.attempts.push(Attempt { to_make, ..attempt });
             self.pointed.insert(class);
             self.points.push(point.triple);
         }
@@ -478,6 +485,7 @@ impl<'t> Writer<'t> {
             pattern: decision.pattern,
             accesses,
             also: Vec::new(),
+            to_make: None,
             cycle: None,
             witness: file,
             recording: self.recording.clone(),

@@ -135,8 +135,9 @@ impl State {
 
     /// The file or folder of each schedule, recording and find, which lie in the test's folder.
     pub fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
-        fn of_attempt(attempt: &mut Attempt) -> [&mut PathBuf; 2] {
-            [&mut attempt.witness, &mut attempt.recording]
+        fn of_attempt(attempt: &mut Attempt) -> impl Iterator<Item = &mut PathBuf> {
+            let witness = attempt.to_make.is_none().then_some(&mut attempt.witness);
+            witness.into_iter().chain([&mut attempt.recording])
         }
         fn of_find(find: &mut Find) -> impl Iterator<Item = &mut PathBuf> {
             find.attempts.iter_mut().flat_map(of_attempt).chain([&mut find.schedule])

@@ -7,8 +7,9 @@ use super::subject::Tested;
 use super::workplace::Workplace;
 use foretrace_report::write_whole;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::io;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 /// The folder among what is kept of a program.
 const FOLDER: &str = "unfinished";
@@ -18,6 +19,9 @@ const HALF_WRITTEN: &str = "unfinished.new";
 const STATE: &str = "state.json";
 /// The folder for its recordings and schedules.
 const RUNS: &str = "runs";
+/// What the names of packed schedules end with, and how well they are packed: by little, in little time.
+const PACKED: &str = ".zst";
+const FAST: i32 = 1;
 
 /// What the file holds.
 #[derive(Serialize, Deserialize)]
@@ -35,7 +39,7 @@ pub fn keep_unfinished(mut state: State, tested: &Tested, work: &Workplace, fold
     remove(&new)?;
     let runs = new.join(RUNS);
     std::fs::create_dir_all(&runs).map_err(at(&runs))?;
-    carry(&mut state, |path| work.below(path), &runs)?;
+    carry(&mut state, |path| work.below(path), &runs, pack)?;
     for path in state.paths() {
         *path = path.strip_prefix(&runs).map_err(|_| outside(path))?.to_path_buf();
     }
@@ -77,7 +81,7 @@ pub fn go_on_from(folder: &Path, tested: &Tested, work: &Workplace) -> Result<St
         }
         *path = runs.join(&*path);
     }
-    carry(&mut state, |path| path.strip_prefix(&runs).ok(), work.on_disk())?;
+    carry(&mut state, |path| path.strip_prefix(&runs).ok(), work.on_disk(), unpack)?;
     Ok(state)
 }
 
@@ -95,22 +99,46 @@ pub fn forget(folder: &Path) -> Result<(), TestError> {
 }
 
 /// Copies recordings and schedules to a folder, by their paths below the one where they are, and names them by where they are then.
-fn carry(state: &mut State, below: impl Fn(&Path) -> Option<&Path>, to: &Path) -> Result<(), TestError> {
+fn carry(
+    state: &mut State,
+    below: impl Fn(&Path) -> Option<&Path>,
+    to: &Path,
+    copy_schedule: impl Fn(&Path, PathBuf) -> io::Result<PathBuf>,
+) -> Result<(), TestError> {
     for recording in state.recordings() {
         copy(&recording, &to.join(below(&recording).ok_or_else(|| outside(&recording))?))?;
     }
     for path in state.paths() {
-        let new = to.join(below(path).ok_or_else(|| outside(path))?);
+        let mut new = to.join(below(path).ok_or_else(|| outside(path))?);
         if path.is_file() {
             let around = new.parent().unwrap_or(to);
             std::fs::create_dir_all(around).map_err(at(around))?;
-            std::fs::copy(&*path, &new).map_err(at(path))?;
+            new = copy_schedule(path, new).map_err(at(path))?;
         } else if !new.is_dir() {
             return Err(at(path)(io::ErrorKind::NotFound.into()));
         }
         *path = new;
     }
     Ok(())
+}
+
+/// Copies a schedule packed, to the path with `.zst`: it has a line for each event, and most of a line is in the next one, too.
+fn pack(from: &Path, to: PathBuf) -> io::Result<PathBuf> {
+    let mut packed = to.into_os_string();
+    packed.push(PACKED);
+    zstd::stream::copy_encode(File::open(from)?, File::create(&packed)?, FAST)?;
+    Ok(packed.into())
+}
+
+/// Undoes [`pack`].
+fn unpack(from: &Path, mut to: PathBuf) -> io::Result<PathBuf> {
+    if to.as_os_str().as_encoded_bytes().ends_with(PACKED.as_bytes()) {
+        to.set_extension("");
+        zstd::stream::copy_decode(File::open(from)?, File::create(&to)?)?;
+    } else {
+        std::fs::copy(from, &to)?;
+    }
+    Ok(to)
 }
 
 fn outside(path: &Path) -> TestError {

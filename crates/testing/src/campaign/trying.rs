@@ -189,8 +189,24 @@ impl Campaign<'_> {
         Ok(tried)
     }
 
+    /// Makes the schedules of attempts that have none yet; leaves out those that have none at all.
+    fn with_schedules(&mut self, batch: Vec<Attempt>) -> Result<Vec<Attempt>, TestError> {
+        let start = Instant::now();
+        let mut with = Vec::new();
+        for mut attempt in batch {
+            if self.deferred.make(&mut attempt, self.settings)? {
+                with.push(attempt);
+            } else {
+                self.state.plan.learn(&attempt, Gain::Nothing);
+            }
+        }
+        self.state.report.times.predicting += start.elapsed();
+        Ok(with)
+    }
+
     /// Tries schedules at the same time. Gives back those that were stopped.
     pub(super) fn try_all(&mut self, batch: Vec<Attempt>) -> Result<Vec<Attempt>, TestError> {
+        let batch = self.with_schedules(batch)?;
         let (runner, first, work) = (&self.runner, self.state.runs, self.work);
         let numbered: Vec<(u64, &Attempt)> = (first..).zip(&batch).collect();
         let made = parallel(&numbered, |(number, attempt)| {
@@ -275,6 +291,7 @@ impl Campaign<'_> {
                 if replayed.outcome == Outcome::ToTheLetter {
                     self.state.plan.settle(&attempt.also);
                 }
+                let _ = std::fs::remove_file(&attempt.witness); // it is as long as the trace; the folder of all goes in the end anyway
                 if reached { Gain::Reached } else { Gain::Nothing }
             }
             Effect::Failed(failure) => {

@@ -77,6 +77,7 @@ impl Writer<'_> {
             pattern: Pattern::Rwr,
             accesses,
             also: Vec::new(),
+            to_make: None,
             cycle: Some(Cycle {
                 path: events.iter().map(|event| (of(*event), act(trace, *event))).collect(),
                 thread: thread_name(trace, block.thread),

@@ -64,6 +64,7 @@ impl Writer<'_> {
             pattern: Pattern::Rwr,
             accesses: [of(branch), of(other), of(read)],
             also: Vec::new(),
+            to_make: None,
             cycle: Some(Cycle {
                 path: rows.chain([branch_row]).collect(),
                 thread: thread_name(trace, trace.event(branch).thread),

@@ -50,6 +50,7 @@ impl Writer<'_> {
             pattern: Pattern::Rwr,
             accesses: events.map(of),
             also: Vec::new(),
+            to_make: None,
             cycle: Some(Cycle {
                 path: before.into_iter().chain(rest).collect(),
                 thread: thread_name(trace, trace.event(access).thread),
