@@ -157,3 +157,53 @@ fn waits_end_in_a_replay_whatever_the_clock_was() {
         assert_eq!((run.status, run.out.starts_with("1\n")), (Some(0), true), "{}{}", run.out, run.err);
     }
 }
+
+/// A thread copies the text of the process's number; the program sends a signal to that number.
+const OWN_NUMBER: &str = r#"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char text[16];
+static volatile sig_atomic_t came;
+static void on(int signal) { came = signal; }
+static void *work(void *argument) {
+    char own[16];
+    int length = snprintf(own, sizeof own, "%d", (int)getpid());
+    pthread_mutex_lock(&lock);
+    memcpy(text, own, length);
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    pthread_t thread;
+    signal(SIGUSR1, on);
+    pthread_create(&thread, 0, work, 0);
+    pthread_mutex_lock(&lock);
+    printf("%lu\n", (unsigned long)strlen(text));
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, 0);
+    kill(getpid(), SIGUSR1);
+    printf("process %s %d\n", text, came == SIGUSR1);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_replay_has_the_process_number_of_its_recording_where_it_can_be_chosen() {
+    let workshop = Workshop::build_text(OWN_NUMBER, "own.c");
+    let recorded = expect(0, &mut workshop.shell("foretrace record -o run -- ./program"));
+    let recorded = String::from_utf8_lossy(&recorded.stdout).into_owned();
+    let line = |text: &str| text.lines().find(|line| line.starts_with("process ")).map(str::to_string);
+    let is_the_same = || {
+        let replayed = expect(0, &mut workshop.shell("foretrace replay run -- ./program"));
+        let replayed = String::from_utf8_lossy(&replayed.stdout);
+        assert!(line(&replayed).is_some_and(|line| line.ends_with(" 1")), "{replayed}");
+        line(&recorded) == line(&replayed)
+    };
+    let may_choose = std::fs::File::options().write(true).open("/proc/sys/kernel/ns_last_pid").is_ok();
+    // Another process may get the number first.
+    assert!((0..5).any(|_| is_the_same()) || !may_choose, "{recorded}");
+}

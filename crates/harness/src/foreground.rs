@@ -1,5 +1,6 @@
 //! Runs a program on our terminal. Meanwhile signals that are sent to us wait, and are passed on to it.
 
+use super::process_number;
 use super::started::Started;
 use super::wait::Signals;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
@@ -34,16 +35,21 @@ impl Foreground {
     /// # Errors
     /// It does not start, or cannot be waited for.
     pub fn run(&self, limit: Option<Duration>) -> io::Result<Option<ExitStatus>> {
-        self.run_while(&Signals::hold()?, limit)
+        self.run_while(&Signals::hold()?, None, limit)
     }
 
-    /// The same while signals are held already: a signal before it starts would end us without it.
-    pub(super) fn run_while(&self, held: &Signals, limit: Option<Duration>) -> io::Result<Option<ExitStatus>> {
-        held.wait(&mut self.start(held.mask_before())?, limit)
+    /// The same while signals are held already: a signal before it starts would end us without it. It gets this process number if it can be.
+    pub(super) fn run_while(
+        &self,
+        held: &Signals,
+        number: Option<i32>,
+        limit: Option<Duration>,
+    ) -> io::Result<Option<ExitStatus>> {
+        held.wait(&mut self.start(held.mask_before(), number)?, limit)
     }
 
     /// Starts it with these signals blocked, and no other one.
-    fn start(&self, blocked: &SigSet) -> io::Result<Started> {
+    fn start(&self, blocked: &SigSet, number: Option<i32>) -> io::Result<Started> {
         let mut attributes = PosixSpawnAttr::init()?;
         attributes.set_flags(PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF)?;
         attributes.set_sigmask(blocked)?;
@@ -64,7 +70,8 @@ impl Foreground {
             text(&parts.into_iter().collect::<OsString>())
         });
         let environment = environment.collect::<io::Result<Vec<CString>>>()?;
-        Ok(Started::new(posix_spawnp(&path, &files, &attributes, &words, &environment)?))
+        let spawn = || posix_spawnp(&path, &files, &attributes, &words, &environment);
+        Ok(Started::new(process_number::with(number, spawn)?))
     }
 }
 
@@ -88,7 +95,7 @@ mod tests {
         for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT] {
             let held = Signals::hold().expect("signals wait");
             raise(signal).expect("sent to this thread");
-            let ended = of_shell("ulimit -c 0; exec sleep 60").run_while(&held, None).expect("it starts");
+            let ended = of_shell("ulimit -c 0; exec sleep 60").run_while(&held, None, None).expect("it starts");
             assert_eq!(ended.and_then(|status| status.signal()), Some(signal as i32));
         }
     }

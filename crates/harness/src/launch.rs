@@ -7,6 +7,7 @@ use super::folder::{Folder, Recording};
 use super::foreground::Foreground;
 use super::others;
 use super::outside;
+use super::process_number;
 use super::program::Program;
 use super::scheduling::Scheduling;
 use super::wait::Signals;
@@ -215,14 +216,17 @@ impl Run<'_> {
         told.push(outside::fill(&told));
         let told = told.into_iter().map(|(name, value)| (OsString::from(name), value));
         let environment = environment.iter().cloned().chain(told).collect();
+        let number = self.replayed().and_then(process_number::recorded);
         match surroundings {
             Surroundings::Terminal(held) => {
-                let status = self.foreground(environment).run_while(held, self.time_limit).map_err(failed)?;
+                let program = self.foreground(environment);
+                let status = program.run_while(held, number, self.time_limit).map_err(failed)?;
                 Ok(status.map_or(Ending::Hang, Ending::from))
             }
             Surroundings::Apart(apart) => {
                 let mut command = apart.command(self.program).map_err(failed)?;
-                let mut child = command.env_clear().envs(environment).spawn().map_err(failed)?;
+                command.env_clear().envs(environment);
+                let mut child = process_number::with(number, || command.spawn()).map_err(failed)?;
                 match apart.wait(&mut child, self.time_limit).map_err(failed)? {
                     End::Ended(status) => Ok(status.into()),
                     End::Late => Ok(Ending::Hang),
@@ -232,16 +236,20 @@ impl Run<'_> {
         }
     }
 
+    /// The recording that is replayed, where we start the program ourselves.
+    fn replayed(&self) -> Option<&Path> {
+        let is_ours = self.apart.is_none_or(|apart| apart.harness.is_none());
+        self.recording.filter(|_| is_ours && matches!(self.mode, Mode::Replay(_)))
+    }
+
     /// The variable that names what a replay gets in place of other programs, if there were any. A harness starts them itself.
     ///
     /// # Errors
     /// The recording cannot be read, or the file of what they did not be written.
     pub fn others(&self) -> io::Result<Option<(&'static str, OsString)>> {
-        let file = match (&self.mode, self.recording) {
-            (Mode::Replay(_), Some(recording)) if self.apart.is_none_or(|apart| apart.harness.is_none()) => {
-                others::write(recording, self.folder)?
-            }
-            _ => None,
+        let file = match self.replayed() {
+            Some(recording) => others::write(recording, self.folder)?,
+            None => None,
         };
         Ok(file.map(|file| ("FORETRACE_SOCKETS", file.into())))
     }

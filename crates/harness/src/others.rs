@@ -2,13 +2,12 @@
 //! in a replay.
 
 use super::folder::Folder;
+use super::kept::{files_of, kept};
 use foretrace_report::write_whole;
 use foretrace_runtime::outside::{
-    ACCEPTED, CONNECTED, Call, Deed, ENDED, FILLER, HEAD_WORDS, Head, INHERITED, KEY_SHIFT, LENGTH, Opening, SENT,
-    SOCKET, WORD, WORDS_BEFORE_DEEDS, words_for,
+    ACCEPTED, CONNECTED, Call, Deed, ENDED, Head, INHERITED, Opening, SENT, SOCKET, WORD, WORDS_BEFORE_DEEDS,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -29,17 +28,8 @@ struct Entry {
 /// # Errors
 /// A file cannot be read or written.
 pub fn write(recording: &Path, folder: &Folder) -> io::Result<Option<PathBuf>> {
-    let files = match fs::read_dir(recording) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None), // the first run that explores
-        files => files?,
-    };
-    let mut entries = Vec::new();
-    for file in files {
-        let file = file?;
-        if file.file_name().to_string_lossy().starts_with("outside-") {
-            entries.extend(entries_of(&fs::read(file.path())?));
-        }
-    }
+    let files = files_of(recording)?;
+    let mut entries: Vec<Entry> = files.iter().flat_map(|bytes| entries_of(bytes)).collect();
     entries.sort_by_key(|entry| entry.head.number);
     let (deeds, connections) = deeds_of(&entries);
     if deeds.is_empty() {
@@ -51,24 +41,10 @@ pub fn write(recording: &Path, folder: &Folder) -> io::Result<Option<PathBuf>> {
     Ok(Some(path))
 }
 
-/// The calls on sockets in a thread's file, as far as it is whole.
+/// The calls on sockets in a thread's file.
 fn entries_of(bytes: &[u8]) -> Vec<Entry> {
-    let word = |index: usize| {
-        let bytes = bytes.get(index * WORD..(index + 1) * WORD)?;
-        bytes.try_into().ok().map(u64::from_ne_bytes)
-    };
-    let mut entries = Vec::new();
-    let mut at = 0;
-    while let Some(header) = word(at).filter(|header| *header != 0) {
-        let (key, length) = ((header >> KEY_SHIFT) as u16, (header & LENGTH) as usize);
-        let data = at + HEAD_WORDS;
-        if key >> 8 == u16::from(SOCKET) {
-            let data = (data * WORD).checked_add(length).and_then(|end| bytes.get(data * WORD..end));
-            entries.extend(word(at + 1).zip(data).and_then(|(result, data)| entry(key as u8, result as i64, data)));
-        }
-        at += if key == FILLER { 1 + length / WORD } else { words_for(length) };
-    }
-    entries
+    let on_sockets = kept(bytes).filter(|kept| kept.source == SOCKET);
+    on_sockets.filter_map(|kept| entry(kept.detail, kept.result, kept.data)).collect()
 }
 
 fn entry(detail: u8, result: i64, data: &[u8]) -> Option<Entry> {
@@ -166,6 +142,7 @@ fn as_bytes(deeds: Vec<WithBytes>, connections: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foretrace_runtime::outside::{FILLER, KEY_SHIFT};
 
     fn began(call: Call, number: u64, socket: u64, own: i32, address: &[u8]) -> Entry {
         let head = Head { number, socket, file: 9, error: 0 };

@@ -14,6 +14,8 @@ pub const WORD: usize = size_of::<u64>();
 pub const HEAD_WORDS: usize = 2;
 /// Fills the end of a piece of the file: a header alone, and so many bytes that mean nothing.
 pub const FILLER: u16 = u16::MAX;
+/// The kind of the numbers of processes and threads; the detail 0 is the process itself.
+pub const NUMBER: u8 = 9;
 /// The kind of the calls on sockets.
 pub const SOCKET: u8 = 12;
 

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::controller;
 use crate::mode;
-use crate::outside::SOCKET;
+use crate::outside::{NUMBER, SOCKET};
 use crate::sys;
 use crate::text::Text;
 use crate::threads::Thread;
@@ -30,8 +30,8 @@ pub enum Source {
     ProcessorTime,
     /// An instruction: `rdtsc` and the like.
     Instruction,
-    /// `getpid`, `getppid`, `gettid`: told, never given again, since signals are sent to such numbers.
-    Number,
+    /// `getpid`, `getppid`, `gettid`: told, never given again, since signals are sent to such numbers. The kernel is asked for the process's.
+    Number = NUMBER,
     /// A signal that the program did not send; the detail is its number.
     Signal,
     /// What OpenMP or a barrier decides by who comes first.
