@@ -207,3 +207,43 @@ fn a_replay_has_the_process_number_of_its_recording_where_it_can_be_chosen() {
     // Another process may get the number first.
     assert!((0..5).any(|_| is_the_same()) || !may_choose, "{recorded}");
 }
+
+/// The number of a file that a program opens decides how far it counts, as where it looks through its files.
+const COUNTS_TO_FILE: &str = r#"
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int files;
+static void *work(void *argument) {
+    pthread_mutex_lock(&lock); files++; pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    int file = open("/dev/null", O_RDONLY);
+    for (int other = 0; other < file; other++) {
+        pthread_mutex_lock(&lock); files++; pthread_mutex_unlock(&lock);
+    }
+    pthread_join(thread, 0);
+    printf("file %d\n", file);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_replay_starts_with_the_descriptors_of_its_recording() {
+    let workshop = Workshop::build_text(COUNTS_TO_FILE, "file.c");
+    for (recorded, replayed) in [("3</dev/null 4</dev/null 6</dev/null", ""), ("", "3</dev/null 4</dev/null")] {
+        let record = format!("foretrace record -o run -- ./program {recorded}");
+        let number = String::from_utf8_lossy(&expect(0, &mut workshop.shell(&record)).stdout).into_owned();
+        let replay = ran(&mut workshop.shell(&format!("foretrace replay run -- ./program {replayed}; rm -r run")));
+        assert!(
+            replay.out.contains(&number) && replay.out.contains("to the letter"),
+            "{number}{}{}",
+            replay.out,
+            replay.err
+        );
+    }
+}

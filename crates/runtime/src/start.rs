@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::adopt::adopt;
-use crate::feed::{others, stored};
+use crate::feed::{inherited, others, stored};
 use crate::interpose::{cancellation, ends, process_ends, real, signals, thread_ends};
 use crate::log::window;
 use crate::mode::{self, OFF, PAUSED, RECORDING};
@@ -132,6 +132,7 @@ fn settings() -> u8 {
     if let Some(recording) = take(c"FORETRACE_OUTSIDE") {
         stored::prepare(recording);
     }
+    inherited::prepare(stored::fed());
     if let Some(deeds) = take(c"FORETRACE_SOCKETS") {
         others::prepare(deeds);
     }

@@ -6,6 +6,7 @@
 //! call is made; the runtime notes that in the file `outside` of the replay's folder.
 
 pub mod clock;
+pub mod inherited;
 mod kept;
 mod key;
 pub mod others;

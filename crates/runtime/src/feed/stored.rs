@@ -32,6 +32,15 @@ pub fn prepare(folder: &[u8]) {
     FED.store(true, Relaxed);
 }
 
+/// A file of this name in the recording; the name ends with a zero byte.
+pub fn file(name: &[u8]) -> Text<4200> {
+    let mut path = Text::new();
+    // SAFETY: written before other threads are there.
+    path.push(unsafe { (*FOLDER.0.get()).bytes() });
+    path.push(name);
+    path
+}
+
 /// The next value of a kind, if there is one that fits.
 pub(super) fn give(thread: &Thread, key: Key, to: *mut u8, room: usize, length: &impl Fn(i64) -> usize) -> Option<i64> {
     let (place, result, data, bytes) = take(thread, key)?;
