@@ -6,11 +6,18 @@ use foretrace_mutants::{Options, area, outcome, run, tree};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-fn main() -> Result<ExitCode> {
+fn main() -> ExitCode {
+    run_as_asked().unwrap_or_else(|error| {
+        eprintln!("mutants: {error:#}"); // without the backtrace that anyhow adds if the environment asks for it
+        ExitCode::from(2)
+    })
+}
+
+fn run_as_asked() -> Result<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     let areas = area::areas();
     let names: Vec<&str> = areas.iter().map(|area| area.name.as_str()).collect();
-    let usage = format!("an area is missing: {}", names.join(", "));
+    let usage = format!("expected an area: {}", names.join(", "));
     let name = arguments.next().context(usage.clone())?;
     let area = areas.iter().find(|area| area.name == name).context(usage)?;
     let mut options = Options { jobs: std::thread::available_parallelism()?.get(), ..Options::default() };

@@ -138,3 +138,14 @@ fn a_run_with_fewer_tests_or_changes_says_so() {
     assert!((1..10).contains(&taken(&share(50))), "{}", taken(&share(50)));
     assert!(names.iter().all(|name| !share(30).asks(name) || share(60).asks(name)));
 }
+
+#[test]
+fn a_missing_area_is_one_line() {
+    for arguments in [&[][..], &["nowhere"]] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_foretrace-mutants"));
+        let output = command.args(arguments).env("RUST_BACKTRACE", "1").output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.starts_with("mutants: expected an area: trace,") && said.lines().count() == 1, "{said}");
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
