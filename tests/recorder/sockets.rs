@@ -182,19 +182,74 @@ fn standard_input_comes_again() {
     }
 }
 
-/// A stream reads ahead, behind the C library's doors.
+/// Streams read ahead. The replay has another standard input, or none.
 #[test]
-fn input_by_a_stream_is_said_not_to_come_again() {
+fn what_streams_read_comes_again() {
+    let text = r#"
+        #define _GNU_SOURCE
+        #include <pthread.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        static char text[32];
+        static void *work(void *argument) {
+            char line[32];
+            while (fgets(line, sizeof line, stdin)) {
+                pthread_mutex_lock(&lock); memcpy(text, line, strlen(line)); pthread_mutex_unlock(&lock);
+            }
+            return argument;
+        }
+        int main(void) {
+            pthread_t thread;
+            int number = 0;
+            size_t room = 0;
+            char *line = 0, up[32] = "";
+            if (scanf("%d ", &number) != 1 || getline(&line, &room, stdin) < 0) return 2;
+            pthread_create(&thread, 0, work, 0);
+            pthread_mutex_lock(&lock); putchar(text[0] ? 'y' : 'n'); pthread_mutex_unlock(&lock);
+            pthread_join(thread, 0);
+            FILE *file = fopen("/proc/uptime", "r");
+            if (!file || fscanf(file, "%31s", up) != 1) return 3;
+            rewind(file);
+            printf(" %d%c %s %s %d %d %d\n", number, line[0], text, up, feof(stdin) != 0, fileno(stdin), fileno(file));
+            fclose(file);
+            if (!freopen("/dev/null", "r", stdin)) return 4;
+            printf("then %d of %d\n", getchar(), fileno(stdin));
+            return 0;
+        }"#;
+    let workshop = Workshop::build_text(text, "stream.c");
+    let input = "7 a\\none\\nthree\\ntwo";
+    let recorded = ran(&mut workshop.shell(&format!("printf '{input}' | foretrace record -o run -- ./program")));
+    assert!(
+        recorded.out.contains(" 7a two") && recorded.out.contains(" 1 0 3\nthen -1 of 0"),
+        "{}{}",
+        recorded.out,
+        recorded.err
+    );
+    for other in ["< /dev/null", "< program"] {
+        let replayed = ran(&mut workshop.shell(&format!("sleep 0.02; foretrace replay run -- ./program {other}")));
+        assert!(replayed.out.starts_with(&recorded.out), "{}{}{}", recorded.out, replayed.out, replayed.err);
+        assert!(replayed.out.contains("to the letter"), "{}{}", replayed.out, replayed.err);
+    }
+}
+
+/// Of many streams at a time some are read by the library itself, and the replay says so.
+#[test]
+fn input_by_a_stream_of_many_is_said_not_to_come_again() {
     let text = r#"
         #include <pthread.h>
         #include <stdio.h>
+        #include <unistd.h>
         static int count;
         static void *work(void *argument) { count++; return argument; }
         int main(void) {
             char line[8] = "";
             pthread_t thread;
             pthread_create(&thread, 0, work, 0);
-            if (!fgets(line, sizeof line, stdin)) line[0] = '?';
+            FILE *stream = 0;
+            for (int made = 0; made < 40; made++) stream = fdopen(dup(0), "r");
+            if (!fgets(line, sizeof line, stream)) line[0] = '?';
             pthread_join(thread, 0);
             printf("%c %d\n", line[0], count);
             return 0;

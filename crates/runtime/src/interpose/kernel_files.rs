@@ -25,6 +25,11 @@ fn sequence(file: c_int) -> Option<Key> {
     Some(Key::new(Source::Device, KERNEL_FILES + (number % u32::from(u8::MAX - KERNEL_FILES)) as u8))
 }
 
+/// Whether this is such a file.
+pub fn is_one(file: c_int) -> bool {
+    sequence(file).is_some()
+}
+
 /// Reads. From such a file a replay takes what the recording has: then `pass` gets the number of bytes, and goes on by them in the file.
 pub fn reading(
     file: c_int,

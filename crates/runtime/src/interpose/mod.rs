@@ -22,6 +22,7 @@ mod duplicating;
 pub mod ends;
 pub mod entropy;
 mod epoll;
+mod fed_streams;
 mod file_locks;
 mod files;
 pub mod futex;

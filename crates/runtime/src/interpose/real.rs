@@ -282,6 +282,11 @@ reals! {
     fdopen(file: c_int, how: *const c_char) -> *mut c_void;
     pclose(stream: *mut c_void) -> c_int;
     fclose(stream: *mut c_void) -> c_int;
+    freopen(path: *const c_char, how: *const c_char, stream: *mut c_void) -> *mut c_void;
+    freopen64(path: *const c_char, how: *const c_char, stream: *mut c_void) -> *mut c_void;
+    __fpurge(stream: *mut c_void) -> ();
+    clearerr(stream: *mut c_void) -> ();
+    setvbuf(stream: *mut c_void, buffer: *mut c_char, how: c_int, bytes: usize) -> c_int;
     fgets(to: *mut c_char, bytes: c_int, stream: *mut c_void) -> *mut c_char;
     getline(line: usize, bytes: usize, stream: *mut c_void) -> isize;
     getdelim(line: usize, bytes: usize, end: c_int, stream: *mut c_void) -> isize;

@@ -13,7 +13,7 @@ use super::ends::{End, end};
 use super::entropy::DEVICE;
 use super::unseen::{self, What, has_threads};
 use super::unseen_calls;
-use super::{channels, files, interpose, real, tracked};
+use super::{channels, fed_streams, files, interpose, real, tracked};
 use crate::feed::{self, Key, Source};
 use crate::sys;
 
@@ -54,7 +54,7 @@ fn remember(stream: *mut c_void) -> *mut c_void {
 /// It may lead to a file that others write, too.
 fn opened(stream: *mut c_void, place: usize) -> *mut c_void {
     if !stream.is_null() {
-        files::opened(c"fopen", real::fileno(stream), place);
+        files::opened(c"fopen", fed_streams::file(stream), place);
     }
     stream
 }
@@ -88,7 +88,7 @@ fn before_reading(stream: *mut c_void, name: &'static CStr) {
 /// Where the bucket has the order of reads from the file that a stream leads to.
 fn file_of(stream: *mut c_void) -> Option<usize> {
     let error = sys::errno();
-    let end = end(real::fileno(stream)); // an error where it leads to memory
+    let end = end(fed_streams::file(stream)); // an error where it leads to memory
     sys::set_errno(error);
     match end {
         Some(End::File(key)) => Some(key),
@@ -125,22 +125,22 @@ pub fn standard_input() -> *mut c_void {
 }
 
 extern "C" fn fopen_(path: *const c_char, how: *const c_char, place: usize) -> *mut c_void {
-    opened(remember(opening(how, place, || real::fopen(path, how))), place)
+    opened(remember(fed_streams::opened(opening(how, place, || real::fopen(path, how)), how)), place)
 }
 
 extern "C" fn fopen64_(path: *const c_char, how: *const c_char, place: usize) -> *mut c_void {
-    opened(remember(opening(how, place, || real::fopen64(path, how))), place)
+    opened(remember(fed_streams::opened(opening(how, place, || real::fopen64(path, how)), how)), place)
 }
 
 extern "C" fn fdopen_(file: c_int, how: *const c_char, _: usize) -> *mut c_void {
-    remember(real::fdopen(file, how))
+    remember(fed_streams::opened(real::fdopen(file, how), how))
 }
 
 extern "C" fn fclose_(stream: *mut c_void, _: usize) -> c_int {
     forget(stream);
     if let Some(thread) = tracked() {
         let error = sys::errno();
-        channels::closed(thread, real::fileno(stream));
+        channels::closed(thread, fed_streams::file(stream));
         sys::set_errno(error);
     }
     real::fclose(stream)
