@@ -14,8 +14,8 @@ use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_solve::{Answer, Limits, Session};
 use foretrace_trace::strategies::{Shape, Topic, random_appends, random_conditions, random_trace, random_waits};
 use foretrace_trace::{
-    Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, Trace, TraceBuilder,
-    Transaction, Triple, Value,
+    Atomic, Data, EventId, Feasibility, Independence, Model, Observed, Pattern, Question, SyncKind, Trace,
+    TraceBuilder, Transaction, Triple, Value,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -178,6 +178,64 @@ fn a_read_needs_a_source_that_all_its_conditions_allow() {
             );
         });
         agrees(initial..initial + 1, two_conditions_of_one_read);
+    }
+}
+
+/// Thread 1 shares a lock and tries to take it alone, which fails since thread 2 shares it, too. Thread 2 writes x before it takes the lock, or after.
+fn a_try_of_a_thread_that_shares(writes_after: u64) -> (Trace, Observed) {
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    builder.int_var("x", 0).sync("l", SyncKind::Rwlock);
+    if writes_after == 0 {
+        builder.write(2, "x", "2");
+    }
+    builder.acquire_shared(2, "l");
+    builder.acquire_shared(1, "l");
+    builder.begin(1);
+    builder.busy(1, "l");
+    builder.read(1, "x", "a");
+    builder.write(1, "x", "1");
+    builder.end(1);
+    if writes_after == 1 {
+        builder.write(2, "x", "2");
+    }
+    builder.finish().expect("a valid trace")
+}
+
+#[test]
+fn a_try_does_not_fail_by_what_the_thread_itself_holds() {
+    for (writes_after, first, remote, second) in [(0, 5, 0, 6), (1, 4, 7, 5)] {
+        let interrupted = Triple { first: EventId(first), remote: EventId(remote), second: EventId(second) };
+        for_each(writes_after..writes_after + 1, a_try_of_a_thread_that_shares, |_, _, _, _, question, truth| {
+            let is_prefix = question.feasibility == Feasibility::Prefix;
+            assert!(!is_prefix || truth[&interrupted].is_some() == (writes_after == 1), "{writes_after}, {question:?}");
+        });
+        agrees(writes_after..writes_after + 1, a_try_of_a_thread_that_shares);
+    }
+}
+
+/// The remote access is in a step of three events. The run may end inside of that step: then nothing comes after it, in no schedule.
+fn a_step_that_is_cut_off(parts: u64) -> (Trace, Observed) {
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    ["x", "y"].iter().for_each(|var| _ = builder.int_var(var, 0));
+    builder.begin(1);
+    builder.read(1, "x", "a");
+    builder.write(1, "x", "1");
+    builder.end(1);
+    for (part, var) in (1..=parts as u32).zip(["x", "y", "y"]) {
+        builder.write(2, var, "2").part(part, 3);
+    }
+    builder.finish().expect("a valid trace")
+}
+
+#[test]
+fn nothing_comes_after_a_step_that_is_cut_off() {
+    let interrupted = Triple { first: EventId(1), remote: EventId(4), second: EventId(2) };
+    for parts in 1..=3 {
+        for_each(parts..parts + 1, a_step_that_is_cut_off, |_, _, _, _, question, truth| {
+            let is_prefix = question.feasibility == Feasibility::Prefix;
+            assert!(!is_prefix || truth[&interrupted].is_some() == (parts == 3), "{parts}, {question:?}");
+        });
+        agrees(parts..parts + 1, a_step_that_is_cut_off);
     }
 }
 

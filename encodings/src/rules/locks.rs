@@ -20,9 +20,6 @@ impl Encoder<'_> {
         if !self.view.trace_index.is_contended(&region) {
             return;
         }
-        if let Some(end) = region.end {
-            self.reach(end); // so that the region can be closed
-        }
         if self.obligations.is_some() {
             return self.post_region(region);
         }

@@ -43,11 +43,6 @@ impl Encoder<'_> {
     ) -> Option<Query> {
         let (first, second) = (*paths.starts.first()?, *paths.ends.last()?);
         paths.ends.iter().chain(&paths.through).for_each(|event| self.reach(*event));
-        if let Some(then) = paths.then {
-            self.reach(then);
-            let step = self.step(then);
-            self.order(step);
-        }
         // A schedule is made of ordered steps; orders that are known would not bring in the one that comes last.
         for end in &paths.ends {
             let step = self.step(*end);

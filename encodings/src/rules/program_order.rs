@@ -19,11 +19,10 @@ impl Encoder<'_> {
         self.inclusion_order(earlier, later);
     }
 
-    /// The order of two steps that every execution keeps.
+    /// The order of two steps that every execution keeps, the recorded one too.
     pub(crate) fn program_order(&mut self, earlier: EventId, later: EventId) {
-        let (low, high) = (earlier.min(later), earlier.max(later));
-        let atom = self.build.atom(Atom::Before(low, high));
-        let term = if earlier < later { atom } else { self.build.not(atom) };
+        debug_assert!(earlier < later, "{earlier} is recorded after {later}");
+        let term = self.build.atom(Atom::Before(earlier, later));
         self.assert(Origin::Order { earlier, later }, later, term);
     }
 
