@@ -80,7 +80,7 @@ pub fn areas() -> Vec<Area> {
             "encodings",
             "encodings/src/",
             "encodings/src/paper/ encodings/src/smtlib.rs",
-            "foretrace-encodings/lib foretrace-encodings/concurrent_ssa foretrace-encodings/folding foretrace-encodings/witnesses
+            "foretrace-encodings/lib foretrace-solve/lib foretrace-encodings/concurrent_ssa foretrace-encodings/folding foretrace-encodings/witnesses
              foretrace-analysis/solver=60 foretrace-analysis/filters=20 foretrace-analysis/use_after_free=40
              foretrace-analysis/other_ways foretrace-analysis/paths foretrace-analysis/blocks_by_solver foretrace-analysis/switches_oracle",
             8000,
