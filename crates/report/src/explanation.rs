@@ -5,6 +5,7 @@ use super::names::{Names, SourceLine, thread_name};
 use super::sentence::{Speaker, capital};
 use super::style::{HEAD, write_rows};
 use super::table;
+use super::values::shown_value;
 use super::{Subject, pattern_meaning};
 use foretrace_analysis::explain::{Argument, Explanation, Reason};
 use foretrace_analysis::verdict::{Limit, OffPath, Verdict};
@@ -244,7 +245,7 @@ fn dependence(steps: &[Step], earlier: (EventId, bool), later: (EventId, bool), 
         if writes { step.written.clone() } else { step.read.clone() }
     };
     let shown = |access: (EventId, bool)| {
-        let value = value(access).map_or(String::new(), |value| format!(" {value}"));
+        let value = value(access).map_or(String::new(), |value| format!(" {}", shown_value(&value)));
         format!("{} {}{value}", access.0, verb(access.1))
     };
     let values = match (guarded, earlier.1, later.1) {

@@ -30,6 +30,7 @@ mod text;
 mod totals;
 mod unseen_order;
 mod use_after_free;
+mod values;
 mod whole_thread;
 mod why;
 mod witness;
@@ -67,6 +68,7 @@ pub use style::plural;
 pub use table::{act, act_of};
 pub use text::TextReport;
 pub use use_after_free::{UsesJson, UsesReport, WrittenUse};
+pub use values::{shown_value, shown_word};
 pub use why::{Delays, Gone, ReadEarly, Switches, TooEarly, Unfinished, Violation, WhyReport};
 pub use witness::{NamesPlaces, Unproved, WitnessDir, WitnessFileError};
 

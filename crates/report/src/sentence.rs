@@ -2,6 +2,7 @@
 
 use super::names::thread_name;
 use super::table::act;
+use super::values::shown_value;
 use foretrace_analysis::explain::{Conclusion, Statement};
 use foretrace_checker::Step;
 use foretrace_encodings::Origin;
@@ -216,7 +217,7 @@ impl Speaker<'_> {
     fn recorded(&self, at: EventId, with: EventId) -> String {
         let value = self.observed.read(at).filter(|_| self.model != Model::Avp);
         let what = match (value, self.observed.source(at)) {
-            (Some(value), _) => format!("the recorded value {value}"),
+            (Some(value), _) => format!("the recorded value {}", shown_value(value)),
             (None, Some(write)) => format!("what {} wrote, as in the run", self.event(write)),
             (None, None) => "the initial value, as in the run".to_string(),
         };

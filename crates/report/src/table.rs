@@ -3,6 +3,7 @@
 
 use super::folding::cut;
 use super::names::{Names, WIDEST_LINE, thread_name};
+use super::values::shown_value;
 use foretrace_checker::{Step, Witness};
 use foretrace_trace::{EventId, Op, ThreadId, Trace, Triple, Value, VarId};
 use std::fmt::Write;
@@ -264,10 +265,10 @@ pub fn act_of(trace: &Trace, event: EventId) -> String {
 fn access(trace: &Trace, verb: &str, var: VarId, value: Option<&Value>, then: Option<&Value>) -> String {
     let mut text = format!("{verb} {}", trace.vars[var.index()].shown());
     if let Some(value) = value {
-        let _ = write!(text, " = {value}"); // a String takes everything
+        let _ = write!(text, " = {}", shown_value(value)); // a String takes everything
     }
     if let Some(value) = then {
-        let _ = write!(text, " -> {value}");
+        let _ = write!(text, " -> {}", shown_value(value));
     }
     text
 }

@@ -5,7 +5,7 @@ use crate::attempt::{Attempt, Cycle, CycleKind, Kind};
 use crate::settings::TestError;
 use foretrace_analysis::other_ways::{FoundOtherWay, other_ways};
 use foretrace_checker::OtherWay;
-use foretrace_report::{act_of, thread_name, write_other_way};
+use foretrace_report::{act_of, shown_value, thread_name, write_other_way};
 use foretrace_trace::{EventId, Observed, Pattern};
 use foretrace_walker::Ways;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ impl Writer<'_> {
         let steps = found.witness.run().steps(trace);
         let value = |event: EventId| {
             let step = steps.iter().find(|step| step.event == event)?;
-            step.written.as_ref().or(step.read.as_ref()).map(|value| format!(" = {value}"))
+            step.written.as_ref().or(step.read.as_ref()).map(|value| format!(" = {}", shown_value(value)))
         };
         let act = |event: EventId| format!("{}{}", act_of(trace, event), value(event).unwrap_or_default());
         let of = |event| self.access(event, None);
