@@ -3,7 +3,7 @@
 use super::attempt::{Access, Attempt, Cycle, CycleKind};
 use super::predicting::below_project;
 use foretrace_harness::{Event, Sources, Stretch};
-use foretrace_report::{cut, short_name};
+use foretrace_report::{cut, short_name, shown_word};
 use foretrace_trace::Pattern;
 
 /// Widest line of source that is shown.
@@ -61,9 +61,7 @@ pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String
     };
     let cells: Vec<[String; 4]> = cells
         .into_iter()
-        .map(|[thread, act, place, text]| {
-            [cut(&thread, WIDEST_THREAD).into_owned(), act, cut(&place, WIDEST_PLACE).into_owned(), text]
-        })
+        .map(|[thread, act, place, text]| [cut(&thread, WIDEST_THREAD).into_owned(), act, short_place(&place), text])
         .collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2)];
@@ -136,6 +134,19 @@ fn short_act(act: &str) -> String {
     }
 }
 
+/// A place, or several of one way, without as many of the folders in front as make it too wide. The file and the line stay.
+fn short_place(place: &str) -> String {
+    let mut short = place.to_string();
+    while short.chars().count() > WIDEST_PLACE {
+        let places: Vec<&str> = short.split(", then ").collect();
+        let widest = (0..places.len()).filter(|at| places[*at].contains('/')).max_by_key(|at| places[*at].len());
+        let Some((widest, (_, below))) = widest.and_then(|at| Some((at, places[at].split_once('/')?))) else { break };
+        let all = places.iter().enumerate().map(|(at, place)| if at == widest { below } else { place });
+        short = all.collect::<Vec<_>>().join(", then ");
+    }
+    short
+}
+
 /// A line of source without the blanks around and in it.
 fn one_line(text: &str) -> String {
     cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), WIDEST_TEXT).into_owned()
@@ -158,22 +169,8 @@ fn values(pattern: Pattern, seen: Option<&[Option<Event>; 3]>) -> [Option<String
         let event = event(role)?;
         let value = if writes(pattern, role) { event.written()? } else { event.read()? };
         let (part, bytes) = event.part(value, &common)?;
-        Some(shown(part, bytes))
+        Some(shown_word(part, bytes))
     })
-}
-
-/// A value as the program would print it: small ones in decimal, with a sign; those that look like addresses in hexadecimal.
-fn shown(value: u64, bytes: u64) -> String {
-    let signed = match bytes {
-        1 => i64::from(value as u8),
-        2 => i64::from(value as u16 as i16),
-        4 => i64::from(value as u32 as i32),
-        _ => value as i64,
-    };
-    match signed {
-        -1_000_000_000_000..=1_000_000_000_000 => signed.to_string(),
-        _ => format!("{value:#x}"),
-    }
 }
 
 fn meaning(attempt: &Attempt, values: &[Option<String>; 3]) -> String {
@@ -222,9 +219,16 @@ mod tests {
     }
 
     #[test]
-    fn values_are_shown_as_programs_print_them() {
-        assert_eq!(shown(u64::from(u32::MAX), 4), "-1");
-        assert_eq!(shown(110, 8), "110");
-        assert_eq!(shown(0x5555_5555_92e0, 8), "0x5555555592e0");
+    fn a_long_place_keeps_its_lines() {
+        let places = [
+            ("bank.c:26", "bank.c:26"),
+            ("share/cthreadpool/src/thpool.c:367", "cthreadpool/src/thpool.c:367"),
+            ("share/a-long-name-of-a-folder/thpool.c:367", "thpool.c:367"),
+            ("drv.c:15, then share/cthreadpool/thpool.c:243", "drv.c:15, then thpool.c:243"),
+            ("a_file_with_a_very_long_name.cpp:1234", "a_file_with_a_very_long_name.cpp:1234"),
+        ];
+        for (place, short) in places {
+            assert_eq!(short_place(place), short);
+        }
     }
 }
