@@ -22,6 +22,15 @@ fn a_story_has_the_lines_of_the_run_that_fails() {
     }
 }
 
+/// The first recorded run fails, and the test makes no other. What it shows is tried all the same.
+#[test]
+fn a_failure_after_which_the_test_stops_has_a_story() {
+    let report = report(&built(&source("stock-refill.c")), "--seed 1 --runs 5 --stop-after 1");
+    let find = &report["tests"][0]["finds"][0];
+    assert_eq!(find["story"].as_array().map(Vec::len), Some(4), "three accesses and what they mean: {find:#}");
+    assert!(find["title"].as_str().is_some_and(|title| title.contains("`refill`")), "{find:#}");
+}
+
 /// A writer stores eight bytes, of which the reader's four count.
 #[test]
 fn a_story_tells_the_part_of_a_wide_write_that_is_read() {

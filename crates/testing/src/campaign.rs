@@ -187,7 +187,12 @@ impl<'s> Campaign<'s> {
     fn is_over(&self) -> bool {
         let is_enough = self.settings.stop_after.is_some_and(|enough| self.state.found.len() >= enough);
         let is_hopeless = self.let_go >= MOST_LET_GO && self.state.report.recorded.passed == 0;
-        self.is_stopped() || self.time_to_search().is_zero() || is_enough || is_hopeless
+        self.is_late() || is_enough || is_hopeless
+    }
+
+    /// Whether all time is over but that which is kept to confirm what was found.
+    fn is_late(&self) -> bool {
+        self.is_stopped() || self.time_to_search().is_zero()
     }
 
     /// How much of the time is kept for making schedules shorter and for replays.

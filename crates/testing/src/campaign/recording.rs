@@ -248,9 +248,9 @@ impl Campaign<'_> {
 
     /// Tries the triples that the first run shows that failed, so that there is a story to tell, if that was not done.
     pub(super) fn explain(&mut self, at: usize) -> Result<(), TestError> {
-        let is_over = self.is_over();
+        let is_late = self.is_late(); // where the test stops after a failure, that failure is still explained
         // It may have turned out to be none meanwhile.
-        let Some(found) = self.state.found.get_mut(at).filter(|found| !is_over && !found.failure.is_hang()) else {
+        let Some(found) = self.state.found.get_mut(at).filter(|found| !is_late && !found.failure.is_hang()) else {
             return Ok(());
         };
         let Some((seed, recording)) = found.unexplained.take() else { return Ok(()) };
