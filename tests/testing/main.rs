@@ -9,6 +9,7 @@ mod cargo;
 mod exploring;
 mod locks;
 mod meeting;
+mod openmp;
 mod other_ways;
 mod repairs;
 mod resume;

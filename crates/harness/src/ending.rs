@@ -64,6 +64,8 @@ pub enum Cut {
     Memory(u64),
     /// It wrote more than so many bytes.
     Output(u64),
+    /// The program did what the runtime cannot record, which then ended it.
+    Refused,
 }
 
 /// As in "the program …".
@@ -72,6 +74,7 @@ impl fmt::Display for Cut {
         match self {
             Cut::Stopped => f.write_str("was stopped"),
             Cut::Memory(most) => write!(f, "took more than {} MB of memory and was killed", most >> 20),
+            Cut::Refused => f.write_str("does what cannot be recorded: `foretrace record` says what"),
             Cut::Output(most) => write!(f, "wrote more than {} MB of output and was killed", most >> 20),
         }
     }

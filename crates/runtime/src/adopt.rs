@@ -8,9 +8,9 @@ use crate::interpose::signals;
 use crate::interpose::thread_ends::watch_end;
 use crate::interpose::unseen::{self, What};
 use crate::log;
+use crate::mode;
 use crate::record::stop;
 use crate::sys;
-use crate::text::say;
 use crate::threads::{self, Thread};
 
 /// Threads that no recorded thread created.
@@ -26,10 +26,7 @@ pub fn publish(thread: &'static Thread, parent: u64, nth: u64) {
 /// A thread that came into being behind our back.
 pub fn adopt() -> &'static Thread {
     threads::leave(); // what follows may come back here
-    let Some(thread) = Thread::new() else {
-        say(format_args!("no memory for one more thread"));
-        sys::die_by(sys::SIGABRT)
-    };
+    let Some(thread) = Thread::new() else { mode::refuse(format_args!("no memory for one more thread")) };
     publish(thread, 0, FOREIGN.fetch_add(1, Relaxed));
     // SAFETY: no more than a question.
     thread.pthread.store(unsafe { sys::pthread_self() }, Relaxed);

@@ -59,6 +59,5 @@ mod waiting;
 #[cfg(all(feature = "hooks", not(test)))]
 #[panic_handler]
 fn panicked(information: &core::panic::PanicInfo) -> ! {
-    text::say(format_args!("internal error: {information}"));
-    sys::die_by(sys::SIGABRT)
+    mode::refuse(format_args!("internal error: {information}"))
 }

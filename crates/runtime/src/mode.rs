@@ -8,7 +8,7 @@ use core::sync::atomic::{
 };
 
 use crate::sys::{self, call};
-use crate::text::Text;
+use crate::text::{Text, say};
 
 /// Nothing is recorded.
 pub const OFF: u8 = 0;
@@ -80,6 +80,14 @@ pub fn write_file(name: &[u8], arguments: Arguments) {
         sys::write(file, Text::<800>::formatted(arguments).bytes());
         sys::close(file);
     }
+}
+
+/// The program does what cannot be recorded: says so, also to those who look at the folder, and ends the program.
+#[cold]
+pub fn refuse(arguments: Arguments) -> ! {
+    say(arguments);
+    write_file(b"/refused\0", arguments);
+    sys::die_by(sys::SIGABRT)
 }
 
 /// Makes that the place where logs go; false where it is too long. Called before anybody reads it.

@@ -3,8 +3,8 @@
 use super::observation::Observation;
 use super::settings::{Settings, TestError};
 use foretrace_harness::{
-    Apart, Ending, Folder, Mode, Plan, RecordError, RecordingScope, Run, Scheduler, Scheduling, is_deadlock,
-    use_after_free_in_words,
+    Apart, Cut, Ending, Folder, Mode, Plan, RecordError, RecordingScope, Run, Scheduler, Scheduling,
+    is_deadlock, use_after_free_in_words,
 };
 use foretrace_walker::log::open_logs;
 use std::collections::BTreeSet;
@@ -230,6 +230,9 @@ impl<'s> Runner<'s> {
         let start = Instant::now();
         let ending = run.record()?;
         let took = start.elapsed();
+        if folder.path().join(REFUSED).is_file() {
+            return Err(TestError::Record(RecordError::Cut(Cut::Refused)));
+        }
         if !folder.path().join("modules").is_file() {
             let started = self.settings.harness.as_ref().unwrap_or(&self.settings.program);
             return Err(TestError::NothingRecorded(started.path.clone()));
@@ -246,6 +249,9 @@ impl<'s> Runner<'s> {
 
 /// The file in a recording's folder that says that the run went on without the controller.
 const RELEASED: &str = "released";
+
+/// The file that says that the runtime ended the program, which did what cannot be recorded.
+const REFUSED: &str = "refused";
 
 /// The file that says that a wait ended at its limit while the controller held back threads that could have gone on.
 const LATE: &str = "late";
@@ -325,7 +331,6 @@ fn made(path: PathBuf) -> Result<PathBuf, TestError> {
 
 /// Whether the user has stopped a run.
 pub fn is_stopped(error: &TestError) -> bool {
-    use foretrace_harness::Cut;
     let of_run = |error: &RecordError| matches!(error, RecordError::Cut(Cut::Stopped));
     match error {
         TestError::Record(error) => of_run(error),

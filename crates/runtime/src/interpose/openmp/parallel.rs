@@ -12,7 +12,6 @@ use super::team::{Own, Team, TeamPosition};
 use crate::interpose::{interpose, real, threads, tracked};
 use crate::mode;
 use crate::sys;
-use crate::text::say;
 use crate::threads::Thread;
 
 /// Teams get numbers.
@@ -47,8 +46,7 @@ fn from_library(thread: &'static Thread) -> u32 {
 /// A team whose first thread is this one, which goes there.
 fn enter(thread: &'static Thread, size: u32, run: usize, arguments: &[usize]) -> &'static Team {
     let Some(memory) = sys::map(size_of::<Team>()) else {
-        say(format_args!("no memory for a team of threads"));
-        sys::die_by(sys::SIGABRT)
+        mode::refuse(format_args!("no memory for a team of threads"))
     };
     let outer = own(thread).place.get();
     let team = memory.cast::<Team>();
@@ -151,10 +149,9 @@ unsafe extern "C" fn fork(
 ) {
     let count = usize::try_from(count).unwrap_or(0);
     if count > MOST_ARGUMENTS {
-        say(format_args!(
+        mode::refuse(format_args!(
             "OpenMP: a region with {count} variables cannot be recorded, expected at most {MOST_ARGUMENTS}"
-        ));
-        sys::die_by(sys::SIGABRT)
+        ))
     }
     let mut arguments = [0; MOST_ARGUMENTS];
     for (index, argument) in arguments.iter_mut().enumerate().take(count) {
@@ -177,8 +174,7 @@ unsafe extern "C" fn fork(
         let data = (&raw const places[index as usize]).cast_mut().cast();
         let made = threads::create(&mut pthreads[index as usize], core::ptr::null(), start, data, place);
         if made != 0 {
-            say(format_args!("OpenMP: no thread for a team (error {made})"));
-            sys::die_by(sys::SIGABRT)
+            mode::refuse(format_args!("OpenMP: no thread for a team (error {made})"))
         }
     }
     run(thread, team, 0);

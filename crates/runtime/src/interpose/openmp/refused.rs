@@ -3,12 +3,10 @@
 use core::ffi::CStr;
 
 use crate::interpose::interpose;
-use crate::sys;
-use crate::text::say;
+use crate::mode;
 
 fn refuse(name: &CStr) -> ! {
-    say(format_args!("OpenMP: {} cannot be recorded", name.to_str().unwrap_or("?")));
-    sys::die_by(sys::SIGABRT)
+    mode::refuse(format_args!("OpenMP: {} cannot be recorded", name.to_str().unwrap_or("?")))
 }
 
 macro_rules! refused {

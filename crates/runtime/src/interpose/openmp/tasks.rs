@@ -13,6 +13,7 @@ use super::team::{Task, Team};
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::interpose::{interpose, threads, tracked};
+use crate::mode;
 use crate::sys;
 use crate::text::say;
 use crate::threads::Thread;
@@ -25,8 +26,7 @@ type Routine = extern "C" fn(c_int, usize) -> c_int;
 extern "C" fn alloc(_: usize, _: c_int, _: c_int, bytes: usize, shared: usize, run: usize) -> usize {
     let whole = size_of::<Task>() + bytes.next_multiple_of(16);
     let Some(memory) = sys::map(whole + shared) else {
-        say(format_args!("no memory for a task"));
-        sys::die_by(sys::SIGABRT)
+        mode::refuse(format_args!("no memory for a task"))
     };
     let task = memory as usize + size_of::<Task>();
     // SAFETY: fresh memory.
