@@ -14,6 +14,7 @@ use crate::llvm::{Context, LlvmError, Machine, Module, Value};
 use crate::locks::{self, BadLock, names::LockNames};
 use crate::multiversion::join::{hold, join};
 use crate::multiversion::plain::Plain;
+use crate::openmp;
 use crate::outside;
 use crate::rust::{self, UnknownLock};
 use crate::sidecar::{self, Function, SECTION, Unit};
@@ -145,6 +146,7 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     outside::give_to_runtime(&module, &functions);
     simple_assembly::replace(&module, &functions);
     let assembly = assembly::tell_runtime(&module, &functions)?;
+    openmp::tell_runtime(&module);
     canonicalise(&module, &functions);
     let functions = with_made_ones(&module, functions, &left);
     decide_constants(&context, &functions);

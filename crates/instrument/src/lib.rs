@@ -23,6 +23,7 @@ mod legalize_i128;
 mod llvm;
 pub mod locks;
 mod multiversion;
+mod openmp;
 mod operand;
 mod outside;
 mod parts;

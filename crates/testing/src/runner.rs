@@ -3,7 +3,7 @@
 use super::observation::Observation;
 use super::settings::{Settings, TestError};
 use foretrace_harness::{
-    Apart, Cut, Ending, Folder, Mode, Plan, RecordError, RecordingScope, Run, Scheduler, Scheduling,
+    Apart, Cut, Ending, Folder, Mode, Plan, RecordError, RecordingScope, Run, STDERR, Scheduler, Scheduling,
     is_deadlock, use_after_free_in_words,
 };
 use foretrace_walker::log::open_logs;
@@ -37,6 +37,8 @@ pub struct Ran {
     pub took: Duration,
     /// Whether it came to its limit under the controller, and then went on without it.
     pub released: bool,
+    /// What the runtime said of work that may go on at the same time, and that the trace does not show so.
+    pub said: Option<String>,
 }
 
 /// A run that was made without recording it.
@@ -243,7 +245,8 @@ impl<'s> Runner<'s> {
         let used_after_free = use_after_free_in_words(folder.path(), &logs)?;
         let seen = Observation { is_late, used_after_free, ..self.observe(ending, &apart) };
         let released = folder.path().join(RELEASED).is_file();
-        Ok(Ran { seen, folder, output: apart.output, took, released })
+        let said = what_is_not_seen(&apart.output);
+        Ok(Ran { seen, folder, output: apart.output, took, released, said })
     }
 }
 
@@ -252,6 +255,15 @@ const RELEASED: &str = "released";
 
 /// The file that says that the runtime ended the program, which did what cannot be recorded.
 const REFUSED: &str = "refused";
+
+/// Lines of the runtime that begin so tell what its traces do not show.
+const NOT_SEEN: &str = "foretrace: OpenMP: ";
+
+/// What such a line says, if there is one.
+fn what_is_not_seen(output: &Path) -> Option<String> {
+    let errors = std::fs::read_to_string(output.join(STDERR)).ok()?; // as an extra
+    errors.lines().find_map(|line| line.strip_prefix(NOT_SEEN)).map(|said| format!("OpenMP: {said}"))
+}
 
 /// The file that says that a wait ended at its limit while the controller held back threads that could have gone on.
 const LATE: &str = "late";

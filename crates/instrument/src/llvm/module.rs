@@ -263,6 +263,12 @@ impl Module<'_> {
         unsafe { (api().LLVMAppendModuleInlineAsm)(self.handle, assembly.as_ptr().cast(), assembly.len()) }
     }
 
+    /// Defines a byte that is there in the program once, if any of its files defines it.
+    pub fn define_flag(&self, name: &str) {
+        let section = format!(".pushsection .rodata.{name},\"a\",@progbits");
+        self.append_assembly(&format!("{section}\n.weak {name}\n{name}: .byte 1\n.popsection\n"));
+    }
+
     /// Forgets the assembly beside its functions.
     pub fn clear_assembly(&self) {
         unsafe { (api().LLVMSetModuleInlineAsm2)(self.handle, c"".as_ptr(), 0) }

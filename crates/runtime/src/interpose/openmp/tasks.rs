@@ -2,8 +2,9 @@
 //! the end of a `taskgroup`, a barrier, its own end. A team of N threads has at most N - 1 of them that were not joined yet, so that no more
 //! runs at the same time than the team could do.
 //!
-//! Further tasks, tasks with dependences and loops of tasks run where they are made, as the standard allows. The trace does not show that
-//! they could run at the same time; a message says so once.
+//! Further tasks, tasks with dependences, loops of tasks, and all tasks of a program that asks for the number of a thread run where they are
+//! made, as the standard allows. The trace does not show that they could run at the same time; a message says so once. Two tasks that run at
+//! the same time must not be told the same number, and which numbers are free is not known here.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -25,9 +26,7 @@ type Routine = extern "C" fn(c_int, usize) -> c_int;
 /// A task as the compiler knows it: where its shared variables are, what it runs, then what is its own.
 extern "C" fn alloc(_: usize, _: c_int, _: c_int, bytes: usize, shared: usize, run: usize) -> usize {
     let whole = size_of::<Task>() + bytes.next_multiple_of(16);
-    let Some(memory) = sys::map(whole + shared) else {
-        mode::refuse(format_args!("no memory for a task"))
-    };
+    let Some(memory) = sys::map(whole + shared) else { mode::refuse(format_args!("no memory for a task")) };
     let task = memory as usize + size_of::<Task>();
     // SAFETY: fresh memory.
     unsafe {
@@ -44,6 +43,9 @@ extern "C" fn run(_: usize, number: c_int, task: usize, place: usize) -> c_int {
     let Some(team) = at.team.filter(|team| team.size > 1) else {
         return call(number, task); // nobody else could run it
     };
+    if any_numbers() {
+        return run_here(0, number, task);
+    }
     if !change(thread, team, |tasks| (tasks + 1 < team.size).then_some(tasks + 1)) {
         return run_here(0, number, task);
     }
@@ -59,6 +61,21 @@ extern "C" fn run(_: usize, number: c_int, task: usize, place: usize) -> c_int {
     }
     own(thread).tasks.set(header);
     0
+}
+
+/// Whether the program asks for the number of a thread: `__foretrace_thread_numbers` is defined by the files that do so.
+fn any_numbers() -> bool {
+    let address: usize;
+    // SAFETY: the address of a symbol, null if no file has it.
+    unsafe {
+        core::arch::asm!(
+            ".weak __foretrace_thread_numbers",
+            "mov {0}, qword ptr [rip + __foretrace_thread_numbers@GOTPCREL]",
+            out(reg) address,
+            options(nostack, preserves_flags, readonly, pure)
+        );
+    }
+    address != 0
 }
 
 /// What the thread of a task runs.
@@ -115,8 +132,8 @@ pub fn wait(thread: &'static Thread) {
 extern "C" fn run_here(_: usize, number: c_int, task: usize) -> c_int {
     if tracked().is_some() && !SAID.swap(true, Relaxed) {
         say(format_args!(
-            "OpenMP: more tasks at a time than the team has threads, tasks with dependences and loops of tasks run where they are made; \
-             what these do at the same time is not seen"
+            "OpenMP: tasks run where they are made if there are more at a time than the team has threads, if they have dependences, in loops of \
+             tasks, and if the program asks for the number of a thread; what they do at the same time is not seen"
         ));
     }
     call(number, task)
