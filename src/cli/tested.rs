@@ -61,6 +61,9 @@ pub fn write_text(tested: &[Tested], out: &mut dyn Write) -> io::Result<()> {
 fn write_one(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
     let report = &tested.report;
     match report.finds.len() {
+        0 if report.fails_unrecorded() => {
+            writeln!(out, "nothing failed in recorded runs; without recording, the program failed")?
+        }
         0 => writeln!(out, "nothing failed")?,
         1 => writeln!(out, "1 failure")?,
         many => {

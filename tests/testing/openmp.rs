@@ -27,3 +27,18 @@ fn what_cannot_be_recorded_is_no_failure() {
     assert_eq!(run.status, Some(2), "{}{}", run.out, run.err);
     assert!(run.err.contains("the program does what cannot be recorded"), "{}{}", run.out, run.err);
 }
+
+/// Recorded runs cannot show what fails here.
+#[test]
+fn what_fails_without_recording_alone_is_not_passed_over() {
+    let workshop = built("doacross.c", "-fno-openmp");
+    let script = "#!/bin/sh\n\"$@\" || exit 1\n[ -n \"$FORETRACE_DIR\" ] || exit 3\n";
+    workshop.make(&format!("printf '%s' '{script}' > check.sh && chmod +x check.sh"));
+    let run = test(&workshop, "--runs 4 --time 15 --harness ./check.sh");
+    assert_eq!(run.status, Some(3), "{}{}", run.out, run.err);
+    assert!(
+        run.out.starts_with("nothing failed in recorded runs; without recording, the program failed"),
+        "{}",
+        run.out
+    );
+}

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// What is told where a run without recording failed.
+pub const FAILS_UNRECORDED: &str = "the program also failed without recording";
+
 /// What came of a test.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
@@ -160,10 +163,16 @@ impl Find {
 }
 
 impl Report {
-    /// Whether everything that was planned was tried.
+    /// Whether everything that was planned was tried, and no run without recording failed in a way that nothing shows.
     pub fn is_complete(&self) -> bool {
         let is_explored = self.explored.as_ref().is_none_or(|explored| !explored.is_cut_off);
-        self.left == 0 && !self.ended_early && self.without_trace == 0 && is_explored
+        let is_missed = self.finds.is_empty() && self.fails_unrecorded();
+        self.left == 0 && !self.ended_early && self.without_trace == 0 && is_explored && !is_missed
+    }
+
+    /// Whether a run without recording failed.
+    pub fn fails_unrecorded(&self) -> bool {
+        self.notes.iter().any(|note| note == FAILS_UNRECORDED)
     }
 
     /// How many schedules were tried.

@@ -1,6 +1,5 @@
 //! Confirms what was found: shortens each schedule, replays it and tells its story.
 
-use super::recording::FAILS_UNRECORDED;
 use super::{CERTAIN, Campaign, Progress, parallel, plan_of};
 use crate::attempt::{Attempt, Kind};
 use crate::judge::{Effect, Failure, judge};
@@ -195,8 +194,7 @@ impl Campaign<'_> {
             }
         }
         let ends_again = find.replays.is_some_and(|(failed, made)| failed == 0 && made >= CERTAIN_END);
-        let fails_unrecorded = self.state.report.notes.iter().any(|note| note == FAILS_UNRECORDED);
-        if find.failure.is_hang() && ends_again && !fails_unrecorded {
+        if find.failure.is_hang() && ends_again && !self.state.report.fails_unrecorded() {
             self.note(format!(
                 "{HUNG_ONCE} (seed {}): a loop that asks again and again is slow under some schedulers",
                 find.seed

@@ -5,6 +5,7 @@ use crate::attempt::{Attempt, Kind};
 use crate::baseline::Baseline;
 use crate::judge::{Cause, Effect, judge};
 use crate::observation::Observation;
+use crate::report::FAILS_UNRECORDED;
 use crate::runner::{Ran, Unrecorded, cut_of, is_search, is_stopped, is_usual};
 use crate::settings::TestError;
 use foretrace_harness::{self as recorder, Scheduling};
@@ -20,8 +21,6 @@ const WIDE: u64 = 20;
 const LONG_NATIVE: Duration = Duration::from_secs(10);
 /// Recording takes one part in so many of all time in a round; what is left of the round comes later.
 const PART_OF_ROUND: u32 = 16;
-/// What is told where a run without recording failed.
-pub(super) const FAILS_UNRECORDED: &str = "the program also failed without recording";
 /// What is told where that may come of the command of `--harness`.
 const SAME_FILES: &str =
     "runs go on at the same time: if the harness writes files, give each run a folder (--sandbox), or take --jobs 1";
