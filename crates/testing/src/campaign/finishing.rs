@@ -30,6 +30,8 @@ const MOST_TURNS_TOLD: usize = 8;
 const LONGEST_SHORTENING: Duration = Duration::from_secs(5);
 /// The title of a failure of which no triple is known.
 const EXPLORED: &str = "an interleaving that exploring came to";
+/// The title of a deadlock after a branch that went another way.
+const ALL_WAIT: &str = "a schedule after which all threads wait";
 /// What came to its time limit once, and in so many replays not at all, does not hang by the program's doing.
 const CERTAIN_END: u32 = 2;
 const HUNG_ONCE: &str = "a run came to its time limit, and its replays came to their ends";
@@ -154,13 +156,17 @@ impl Campaign<'_> {
                 find.seed = best.attempt.seed;
                 let title = story::title(&best.attempt);
                 find.schedule = best.attempt.witness.clone();
-                if best.reached {
+                if best.reached && best.attempt.kind == Kind::OtherWay && !deadlock.is_empty() {
+                    find.title = Some(ALL_WAIT.to_string()); // who waits for what tells more than the branch before
+                    find.story = deadlock;
+                } else if best.reached {
                     find.title = Some(title);
                     find.story = best.story.clone();
+                    find.story.extend(deadlock);
                 } else {
                     find.title = Some(format!("before it came to: {title}"));
+                    find.story = deadlock;
                 }
-                find.story.extend(deadlock);
                 let wanted = if best.reached { Wanted::FailsThere } else { Wanted::Fails };
                 self.shorten(number, &best.attempt, wanted, &mut find)?;
                 if find.story.is_empty() || best.attempt.kind == Kind::OtherWay {
