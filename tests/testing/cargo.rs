@@ -55,13 +55,13 @@ fn the_tests_of_a_project_are_tested_and_go_on() {
     let manifest = "[package]\nname = \"hasty-counter\"\nversion = \"0.0.0\"\nedition = \"2021\"\n";
     std::fs::write(folder.join("Cargo.toml"), manifest).expect("written");
     let report = |run: &Ran| -> Value { serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err)) };
-    let run = test(folder, "--stop-after 1");
+    let run = test(folder, "--runs 60 --stop-after 1");
     let first = report(&run);
     assert_eq!(run.status, Some(1), "{first:#}");
     assert!(find(&first, "careful")["finds"].as_array().is_some_and(Vec::is_empty), "{first:#}");
     let failed = |report: &Value| find(report, "hasty")["finds"][0]["failure"].as_str().map(str::to_string);
     assert!(failed(&first).is_some_and(|failure| failure.contains("assertion")), "{first:#}");
-    let run = test(folder, "--resume");
+    let run = test(folder, "--runs 60 --resume");
     let rest = report(&run);
     assert_eq!((run.status, failed(&rest)), (Some(1), failed(&first)), "{rest:#}");
     let runs = |report: &Value, name: &str| find(report, name)["runs"]["passed"].as_u64();
