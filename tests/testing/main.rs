@@ -13,6 +13,7 @@ mod openmp;
 mod other_ways;
 mod repairs;
 mod resume;
+mod sleeping;
 mod stories;
 #[path = "../litmus/synchronised.rs"]
 mod synchronised;
