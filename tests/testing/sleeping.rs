@@ -1,6 +1,7 @@
 //! Programs that sleep: the runs of a test do not sleep where nothing can come meanwhile, and the program's clocks go on.
 
-use super::{built_with, failures, report};
+use super::support::ran;
+use super::{built_with, failures, foretrace, report};
 
 /// The last one to eat sleeps alone. Each run would take two seconds, and that of two guests has few orders.
 #[test]
@@ -10,4 +11,18 @@ fn a_sleep_takes_no_time_where_nobody_else_can_go_on() {
     assert_eq!(right["tests"][0]["complete"], true, "{right:#}");
     let wrong = report(&built_with("slow-meals.c", ""), "--time 30 --run-limit 4 --stop-after 1");
     assert!(failures(&wrong).contains("deadlock"), "{wrong:#}");
+}
+
+/// A thread that sleeps lets the others run in its place; but its time has passed when it looks at a clock.
+#[test]
+fn who_looks_at_a_clock_has_slept() {
+    let workshop = built_with("slept-right.c", "");
+    for seed in ["1", "2", "3", "4"] {
+        let mut record = foretrace();
+        record.args(["record", "--seed", seed, "-o"]).arg(workshop.path(seed)).arg("--").arg(workshop.path("program"));
+        let run = ran(&mut record);
+        assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    }
+    let report = report(&workshop, "--runs 40");
+    assert!(failures(&report).is_empty() && report["tests"][0]["complete"] == true, "{report:#}");
 }

@@ -21,7 +21,7 @@ use crate::log::window::ThreadWindow;
 use crate::mode;
 use crate::ownership::own::{self, Own};
 use crate::record::{Kind, own as layout};
-use crate::sys;
+use crate::sys::{self, Timespec};
 use crate::text::Text;
 use crate::waiting::Wait;
 
@@ -86,6 +86,8 @@ pub struct Thread {
     pub quiet: Cell<u32>,
     /// Once objects whose initialiser it runs.
     pub once: Stack,
+    /// Until when it sleeps by the monotonic clock, where it let others run instead; zero if it owes nothing.
+    pub sleeps_until: Cell<Timespec>,
     /// What the controller keeps of it.
     pub turn: Turn,
     /// The innermost wait.

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use super::{interpose, real};
+use super::{interpose, real, sleep};
 use crate::feed::{self, Source, clock};
 use crate::sys::{self, CLOCK_REALTIME, Timespec};
 
@@ -19,7 +19,10 @@ struct Timeval {
 }
 
 pub extern "C" fn clock_gettime_(clock: c_int, to: *mut Timespec, _: usize) -> c_int {
-    let read = |to: *mut Timespec| real::clock_gettime(clock, to);
+    let read = |to: *mut Timespec| {
+        sleep::sleep_the_rest();
+        real::clock_gettime(clock, to)
+    };
     // SAFETY: the program's pointer; a null one is the library's business.
     match unsafe { to.as_mut() } {
         Some(to) => clock::read(Source::Clock, clock, to, |to| i64::from(read(to))) as c_int,
@@ -29,13 +32,17 @@ pub extern "C" fn clock_gettime_(clock: c_int, to: *mut Timespec, _: usize) -> c
 
 pub extern "C" fn gettimeofday_(to: *mut c_void, zone: *mut c_void, _: usize) -> c_int {
     if !zone.is_null() || to.is_null() {
+        sleep::sleep_the_rest();
         let result = real::gettimeofday(to, zone);
         if result != 0 || to.is_null() {
             return result;
         }
     }
     let mut at = Timespec { seconds: 0, nanoseconds: 0 };
-    clock::read(Source::TimeOfDay, CLOCK_REALTIME, &mut at, |at| i64::from(real::clock_gettime(CLOCK_REALTIME, at)));
+    clock::read(Source::TimeOfDay, CLOCK_REALTIME, &mut at, |at| {
+        sleep::sleep_the_rest();
+        i64::from(real::clock_gettime(CLOCK_REALTIME, at))
+    });
     // SAFETY: the program's pointer.
     unsafe { *to.cast() = Timeval { seconds: at.seconds, microseconds: at.nanoseconds / 1000 } };
     0
@@ -44,6 +51,7 @@ pub extern "C" fn gettimeofday_(to: *mut c_void, zone: *mut c_void, _: usize) ->
 pub extern "C" fn time_(to: *mut i64, _: usize) -> i64 {
     let mut at = Timespec { seconds: 0, nanoseconds: 0 };
     clock::read(Source::Time, CLOCK_REALTIME_COARSE, &mut at, |at| {
+        sleep::sleep_the_rest();
         at.seconds = real::time(core::ptr::null_mut());
         0
     });

@@ -1,5 +1,6 @@
 //! Sleeping. If one thread runs at a time, a thread that sleeps lets the others run instead. It really sleeps only if no other thread can
-//! run. In the runs of a test it does not even then, if nothing else can come meanwhile: the program's clocks go on instead.
+//! run. In the runs of a test it does not even then, if nothing else can come meanwhile: the program's clocks go on instead. Who let others run
+//! has slept when it looks at a clock: it sleeps the rest then.
 
 use core::ffi::c_int;
 
@@ -43,11 +44,37 @@ fn yielded_or_cancelled() -> bool {
     yielded
 }
 
+/// The thread owes the rest of a sleep, up to this moment of the monotonic clock.
+fn owe(until: Timespec) {
+    if let Some(thread) = tracked() {
+        thread.sleeps_until.set(until);
+    }
+}
+
+/// Sleeps what the thread owes of its last sleep: it looks at a clock now.
+pub fn sleep_the_rest() {
+    const NOTHING: Timespec = Timespec { seconds: 0, nanoseconds: 0 };
+    let Some(thread) = tracked() else { return };
+    let until = thread.sleeps_until.replace(NOTHING);
+    let left = until.since(sys::now(sys::CLOCK_MONOTONIC));
+    let is_over = program_time::nanoseconds(until) == 0 || program_time::nanoseconds(left) <= 0;
+    if !is_over && !is_skipped(left, false) {
+        really(|| real::nanosleep(&raw const left, core::ptr::null_mut()));
+    }
+}
+
 extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -> c_int {
     // SAFETY: the program's pointer.
     let asked = unsafe { span.as_ref() };
     let passed = asked.is_some_and(|span| program_time::pass(*span));
-    if yielded_or_cancelled() || asked.is_some_and(|span| is_skipped(*span, passed)) {
+    let begun = sys::now(sys::CLOCK_MONOTONIC);
+    if yielded_or_cancelled() {
+        if let Some(span) = asked.filter(|_| !passed) {
+            owe(begun.plus(*span));
+        }
+        return 0;
+    }
+    if asked.is_some_and(|span| is_skipped(*span, passed)) {
         return 0;
     }
     really(|| real::nanosleep(span, left))
@@ -70,13 +97,17 @@ fn is_skipped(span: Timespec, passed: bool) -> bool {
 extern "C" fn clock_nanosleep_(by: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec) -> c_int {
     const AT_A_MOMENT: c_int = 1; // TIMER_ABSTIME
     // SAFETY: the program's pointer.
-    if let Some(at) = unsafe { span.as_ref() } {
-        match flags & AT_A_MOMENT {
-            0 => program_time::pass(*at),
-            _ => program_time::pass_to(Deadline { clock: by, at: *at }),
-        };
-    }
+    let asked = unsafe { span.as_ref() };
+    let passed = asked.is_some_and(|at| match flags & AT_A_MOMENT {
+        0 => program_time::pass(*at),
+        _ => program_time::pass_to(Deadline { clock: by, at: *at }),
+    });
+    let until = asked.filter(|_| !passed).map(|at| match flags & AT_A_MOMENT {
+        0 => sys::now(sys::CLOCK_MONOTONIC).plus(*at),
+        _ => Deadline { clock: by, at: *at }.monotonic(),
+    });
     if yielded_or_cancelled() {
+        until.into_iter().for_each(owe);
         return 0;
     }
     if flags & AT_A_MOMENT == 0 || !program_time::shifted(by) {
