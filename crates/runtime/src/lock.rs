@@ -57,6 +57,19 @@ impl Lock {
         }
     }
 
+    /// Whether the lock is taken now, after a short wait for its holder.
+    pub fn is_taken_soon(&self) -> bool {
+        const YIELDS: u32 = 200;
+        let is_taken = || self.0.compare_exchange(FREE, HELD, Acquire, Relaxed).is_ok();
+        (0..YIELDS).any(|_| {
+            let is_taken = is_taken();
+            if !is_taken {
+                sys::call!(SCHED_YIELD, 0);
+            }
+            is_taken
+        })
+    }
+
     #[inline(always)]
     pub fn unlock(&self) {
         if self.0.swap(FREE, Release) == AWAITED {

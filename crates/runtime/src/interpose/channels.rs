@@ -161,8 +161,8 @@ pub extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize
             return Reading { thread, file, part: [to as usize, bytes], key, all, place }.read();
         }
         Some((thread, End::Socket)) => {
-            socket_order::watch(thread, file);
-            before_waiting(thread, file);
+            let read = || real::read(file, to, bytes);
+            return socket_order::receive(thread, file, (&[[to as usize, bytes]], Call::Receive), place, read);
         }
         Some((_, End::Random)) => return entropy::read_device(file, to, bytes),
         Some((thread, End::File(key))) => {
@@ -173,12 +173,10 @@ pub extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize
     }
     let read = || real::read(file, to, bytes);
     let read = match end {
-        Some((thread, End::Socket)) => sockets::receive(thread, file, &[[to as usize, bytes]], Call::Receive, read),
         Some((thread, End::Input)) => sockets::receive(thread, file, &[[to as usize, bytes]], Call::Input, read),
         _ => read(),
     };
     match end {
-        Some((thread, End::Socket)) if read >= 0 => socket_order::after_receiving(thread, file, read as u64, place),
         Some((thread, End::Timer)) if read > 0 => unseen::mark(thread, What::named(c"read", TIMERS), place),
         Some((thread, End::Unseen)) if read > 0 => unseen::mark(thread, What::anything(c"read"), place),
         // SAFETY: the kernel wrote so many bytes there.

@@ -13,6 +13,7 @@ use super::ends::{End, before_waiting, end, socket_key, waits};
 use super::poll::{Poll, READABLE};
 use super::sockets::{self, Parts};
 use super::{files, interpose, real, tracked};
+use crate::controller;
 use crate::feed::sockets::Call;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
@@ -137,7 +138,7 @@ pub fn watch(thread: &'static Thread, file: c_int) {
 }
 
 /// So many bytes were read, or one connection accepted; 0 for the end of what the other side sends.
-pub fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: usize) {
+fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: usize) {
     let error = sys::errno();
     thread.begin();
     LOCK.lock();
@@ -186,13 +187,46 @@ fn sending(file: c_int, place: usize, send: impl FnOnce() -> isize) -> isize {
 /// Reads from what may be a socket into these parts.
 fn receiving(file: c_int, (to, call): (Parts, Call), place: usize, read: impl FnOnce() -> isize) -> isize {
     let Some(thread) = tracked().filter(|_| is_socket(file)) else { return read() };
+    receive(thread, file, (to, call), place, read)
+}
+
+/// Reads from a socket into these parts.
+pub fn receive(
+    thread: &'static Thread,
+    file: c_int,
+    (to, call): (Parts, Call),
+    place: usize,
+    read: impl FnOnce() -> isize,
+) -> isize {
     watch(thread, file);
     before_waiting(thread, file);
-    let bytes = sockets::receive(thread, file, to, call, read);
-    if bytes >= 0 {
-        after_receiving(thread, file, bytes as u64, place);
+    in_one_step(file, || {
+        let bytes = sockets::receive(thread, file, to, call, read);
+        if bytes >= 0 {
+            after_receiving(thread, file, bytes as u64, place);
+        }
+        bytes
+    })
+}
+
+/// Held by who receives what is there already, up to its record: where threads run in parallel the later one of two might be recorded
+/// first. A socket has one of these.
+static RECEIVING: [Lock; 16] = [const { Lock::new() }; 16];
+
+/// Receives and records. If nothing is there yet, others may come in between: that may be recorded in another order.
+fn in_one_step<R>(file: c_int, receive: impl FnOnce() -> R) -> R {
+    let key = status(file).filter(|_| !controller::controlled()).map(|socket| socket_key(&socket));
+    let lock = key.map(|key| &RECEIVING[key / 16 % RECEIVING.len()]);
+    // A handler of a signal may receive from the socket, too, while its thread holds the lock: it goes on without.
+    let Some(lock) = lock.filter(|lock| lock.is_taken_soon()) else { return receive() };
+    let mut poll = Poll::new(file, READABLE);
+    if call!(POLL, &raw mut poll, 1, 0) <= 0 {
+        lock.unlock();
+        return receive();
     }
-    bytes
+    let received = receive();
+    lock.unlock();
+    received
 }
 
 fn by_flags(flags: c_int) -> Call {
@@ -213,13 +247,15 @@ unsafe fn accepting(
     let Some(thread) = tracked() else { return accept() };
     watch(thread, file);
     before_waiting(thread, file);
-    // SAFETY: the caller's promise.
-    let accepted = unsafe { sockets::accept(thread, (file, flags), to, accept) };
-    if accepted >= 0 {
-        after_receiving(thread, file, 1, place);
-        watch(thread, accepted);
-    }
-    accepted
+    in_one_step(file, || {
+        // SAFETY: the caller's promise.
+        let accepted = unsafe { sockets::accept(thread, (file, flags), to, accept) };
+        if accepted >= 0 {
+            after_receiving(thread, file, 1, place);
+            watch(thread, accepted);
+        }
+        accepted
+    })
 }
 
 extern "C" fn socket_(family: c_int, kind: c_int, protocol: c_int, _: usize) -> c_int {
