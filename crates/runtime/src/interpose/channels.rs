@@ -14,7 +14,7 @@ use super::channel::{
     Channel, MOST_AT_ONCE, Message, ONE_BY_ONE, OfFile, Taken, down, down_locked, found_empty, order_key, post, put,
     record, take_back,
 };
-use super::ends::{End, before_waiting, end, event_key, waits};
+use super::ends::{End, end, event_key, waits};
 use super::poll::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
 use super::{arrivals, entropy, files, interpose, kernel_files, real, socket_order, sockets, tracked};
