@@ -215,8 +215,10 @@ static RECEIVING: [Lock; 16] = [const { Lock::new() }; 16];
 
 /// Receives and records. If nothing is there yet, others may come in between: that may be recorded in another order.
 fn in_one_step<R>(file: c_int, receive: impl FnOnce() -> R) -> R {
-    let key = status(file).filter(|_| !controller::controlled()).map(|socket| socket_key(&socket));
-    let lock = key.map(|key| &RECEIVING[key / 16 % RECEIVING.len()]);
+    if controller::controlled() {
+        return receive();
+    }
+    let lock = status(file).map(|socket| &RECEIVING[socket_key(&socket) / 16 % RECEIVING.len()]);
     // A handler of a signal may receive from the socket, too, while its thread holds the lock: it goes on without.
     let Some(lock) = lock.filter(|lock| lock.is_taken_soon()) else { return receive() };
     let mut poll = Poll::new(file, READABLE);

@@ -2,8 +2,7 @@
 //!
 //! A thread checks a variable and then writes it, in one block but not under one lock. In a run that passes, a second thread comes to
 //! the check later, sees what the first wrote, and leaves. So the trace has no remote access there, and no candidate, even if the second
-//! thread made the write at another time, before the two met. The second thread would
-//! write, too, if it checked before that write. A schedule that ends with the first check asks for this: the replay holds the first thread
+//! thread made the write at another time, before the two met. The second thread would write, too, if it checked before that write. A schedule that ends with the first check asks for this: the replay holds the first thread
 //! between its two accesses, until another thread makes the write at the same place in the code.
 
 use super::Writer;
