@@ -15,6 +15,11 @@ use std::sync::LazyLock;
 pub struct Baseline {
     runs: usize,
     texts: BTreeMap<String, Seen>,
+    /// Of these, the runs without recording, and how many of them wrote a line, by place: lines that have their shape to themselves.
+    #[serde(default)]
+    unrecorded: usize,
+    #[serde(default)]
+    natively: BTreeMap<String, BTreeMap<String, usize>>,
 }
 
 /// What passing runs wrote to one place.
@@ -32,6 +37,21 @@ struct Seen {
     /// Of each shape, which of its numbers varied in any of its lines: threads that take turns change some lines more often than others.
     varies: BTreeMap<String, Vec<bool>>,
 }
+
+/// A line that nearly all runs without recording wrote, and that another passing run did not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsteady {
+    /// So many of all runs without recording wrote it.
+    pub runs: (usize, usize),
+    /// What they wrote.
+    pub line: String,
+    /// What the other run wrote in its place, if it has such a line.
+    pub other: Option<String>,
+}
+
+/// So many runs without recording, and of each so many this part at least, say that a line is the usual one.
+const FEWEST_STEADY: usize = 3;
+const STEADY: (usize, usize) = (4, 5);
 
 /// Where a run's output differs from that of passing runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +74,41 @@ impl Baseline {
         for (place, text) in &run.texts {
             self.texts.entry(place.clone()).or_default().add(text);
         }
+    }
+
+    /// One more passing run, which was not recorded.
+    pub fn add_unrecorded(&mut self, run: &Observation) {
+        self.add(run);
+        self.unrecorded += 1;
+        for (place, text) in &run.texts {
+            let counts = self.natively.entry(place.clone()).or_default();
+            for line in single_lines(&sorted_lines(text)) {
+                match counts.get_mut(line) {
+                    Some(count) => *count += 1,
+                    None if self.unrecorded <= FEWEST_STEADY => drop(counts.insert(line.clone(), 1)),
+                    None => (),
+                }
+            }
+        }
+    }
+
+    /// A line that hardly varies without recording, and that a passing run does not have. It may be right, as the name of the thread that
+    /// came first, or wrong, as a count that lost something: only the user can tell.
+    pub fn unsteady(&self) -> Option<Unsteady> {
+        let all = self.unrecorded;
+        self.natively.iter().filter(|_| all >= FEWEST_STEADY).find_map(|(place, counts)| {
+            let is_steady = |(_, count): &(&String, &usize)| **count * STEADY.1 >= all * STEADY.0;
+            let steady: Vec<(&String, &usize)> = counts.iter().filter(is_steady).collect();
+            let whole = self.texts.get(place)?.whole.iter();
+            let missing = |lines: &&Vec<String>| steady.iter().any(|(line, _)| !has(lines, line));
+            let lines = whole.filter(missing).min()?;
+            let (line, count) = steady.iter().find(|(line, _)| !has(lines, line))?;
+            let single = single_lines(lines);
+            let alike = single.iter().find(|other| shape(other).0 == shape(line).0);
+            let other = alike.or_else(|| single.iter().find(|other| !counts.contains_key(**other)));
+            let other = other.map(|other| (*other).clone());
+            Some(Unsteady { runs: (**count, all), line: (*line).clone(), other })
+        })
     }
 
     /// Where a run differs from all passing ones; nothing where it does not, or where nothing is known.
@@ -152,6 +207,15 @@ fn sorted_lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = text.lines().map(masked).collect();
     lines.sort_unstable();
     lines
+}
+
+/// Lines of a text that have their shape to themselves.
+fn single_lines(lines: &[String]) -> Vec<&String> {
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    for line in lines {
+        *times.entry(shape(line).0).or_default() += 1;
+    }
+    lines.iter().filter(|line| times.get(&shape(line).0) == Some(&1)).collect()
 }
 
 fn shapes_of(lines: &[String]) -> Vec<String> {
@@ -261,6 +325,22 @@ mod tests {
         assert_eq!(unusual(&["sum 3\n"], "sum 2\n"), Some(Some("sum 2".to_string())));
         assert_eq!(unusual(&["a\nb\n"], "a\n"), Some(None));
         assert_eq!(unusual(&[], "a\n"), None, "nothing is known");
+    }
+
+    #[test]
+    fn a_line_that_hardly_varies_without_recording_is_told() {
+        let mut baseline = Baseline::default();
+        let texts = ["0 b\n1 a\nfirst a\nlines 9\n", "0 a\n1 b\nfirst b\nlines 9\n"].repeat(5);
+        texts.iter().for_each(|text| baseline.add_unrecorded(&run(text)));
+        baseline.add(&run("0 b\n1 b\nfirst c\nlines 9\n"));
+        assert_eq!(baseline.unsteady(), None, "what varies without recording does not count");
+        baseline.add_unrecorded(&run("0 b\n1 a\nfirst b\nlines 7\n"));
+        let kept = serde_json::to_string(&baseline).expect("JSON");
+        let again: Baseline = serde_json::from_str(&kept).expect("the same");
+        let unsteady = Unsteady { runs: (10, 11), line: "lines 9".to_string(), other: Some("lines 7".to_string()) };
+        for baseline in [&baseline, &again] {
+            assert_eq!(baseline.unsteady().as_ref(), Some(&unsteady));
+        }
     }
 
     #[test]

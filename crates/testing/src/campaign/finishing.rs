@@ -2,6 +2,7 @@
 
 use super::{CERTAIN, Campaign, Progress, parallel, plan_of};
 use crate::attempt::{Attempt, Kind};
+use crate::baseline::Unsteady;
 use crate::judge::{Effect, Failure, judge};
 use crate::minimise::{Shortened, fewest};
 use crate::predicting::is_of_library;
@@ -52,6 +53,14 @@ fn note_of_unseen(unseen: &BTreeSet<String>) -> Option<String> {
     (!names.is_empty()).then(|| format!("code ran that may order threads or share memory unseen: {named}{more}"))
 }
 
+/// That a line hardly varies without recording, and that another run passed which wrote another one.
+fn note_of_unsteady(unsteady: &Unsteady) -> String {
+    let Unsteady { runs: (with, all), line, other } = unsteady;
+    let changed = other.as_ref().map_or("did not".to_string(), |other| format!("wrote {other:?}"));
+    let wrong = "if that is wrong, say so by --fail-when";
+    format!("{with} of {all} runs without recording wrote {line:?}, and another run that passed {changed}: {wrong}")
+}
+
 impl Campaign<'_> {
     /// Confirms, shortens and counts what was found. Gives the report and what a test needs to go on from here.
     pub(super) fn finish(mut self) -> Result<(Report, State), TestError> {
@@ -84,6 +93,9 @@ impl Campaign<'_> {
         let one_way = state.branches.iter().filter(|(_, (ways, _))| !ways.are_both());
         report.one_way = one_way.map(|(place, (_, text))| (place.clone(), text.clone())).collect();
         report.notes.extend(note_of_unseen(&state.unseen));
+        if report.finds.is_empty() {
+            report.notes.extend(state.baseline.unsteady().as_ref().map(note_of_unsteady));
+        }
         report.one_way.sort_by_key(|(place, _)| is_of_library(place)); // the program's own come first
         report.times.all = elapsed;
         report.baseline = state.baseline.clone();

@@ -169,7 +169,8 @@ impl Campaign<'_> {
                 self.state.report.recorded.passed += 1;
                 self.state.report.times.recorded += ran.took;
                 if is_usual(seed) {
-                    self.learn(&ran.seen);
+                    self.state.baseline.add(&ran.seen);
+                    self.forget_usual();
                 }
                 self.state.slowest = self.state.slowest.max(ran.took);
                 self.runner.learn(self.state.slowest);
@@ -183,9 +184,8 @@ impl Campaign<'_> {
         }
     }
 
-    /// Takes what a passing run wrote as usual. Failures that are no more than such output are none any more: the output varies by itself.
-    fn learn(&mut self, seen: &Observation) {
-        self.state.baseline.add(seen);
+    /// Failures that are no more than output which is known as usual now are none any more: the output varies by itself.
+    fn forget_usual(&mut self) {
         let is_usual = |seen: &Observation| judge(seen, &self.state.baseline, self.settings) == Effect::Same;
         let report = &mut self.state.report;
         let mut lines = Vec::new();
@@ -346,7 +346,8 @@ impl Campaign<'_> {
                 match judge(&seen, &Baseline::default(), self.settings) {
                     Effect::Same => {
                         slowest = slowest.max(took);
-                        self.learn(&seen);
+                        self.state.baseline.add_unrecorded(&seen);
+                        self.forget_usual();
                     }
                     Effect::Failed(_) => failed += 1,
                 }
