@@ -114,6 +114,24 @@ int main(void) {
 }
 ";
 
+/// Two threads count how often they take turns, in 800,000 reads. The program fails if that is in more than one of eight.
+const LONG: &str = "#include <pthread.h>
+enum { TURNS = 400000 };
+volatile int last;
+int turns;
+static void *run(void *arg) {
+    for (int i = 0; i < TURNS; i++) if (last != (arg != 0)) { last = arg != 0; turns++; }
+    return arg;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, run, 0);
+    pthread_create(&threads[1], 0, run, &last);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return turns > 2 * TURNS / 8;
+}
+";
+
 const SCHEDULERS: [&str; 7] = ["turns", "random", "round-robin", "pct", "pos", "urw", "order"];
 
 /// The seeds that fail, of so many from 0.
@@ -147,6 +165,14 @@ fn locks_hold_and_loops_that_wait_end_under_every_scheduler() {
         for scheduler in SCHEDULERS {
             assert_eq!(failing(&workshop, scheduler, 10), [] as [u64; 0], "{name}, {scheduler}");
         }
+    }
+}
+
+#[test]
+fn turns_are_longer_in_long_runs() {
+    let workshop = Workshop::build_text(LONG, "long.c");
+    for scheduler in ["random", "urw"] {
+        assert_eq!(failing(&workshop, scheduler, 1), [] as [u64; 0], "{scheduler}");
     }
 }
 

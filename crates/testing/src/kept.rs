@@ -99,7 +99,8 @@ fn name_of(recording: &Path) -> String {
     around.to_string_lossy().into_owned()
 }
 
-/// Copies the files of a recording, but not those in its folders.
+/// Copies the files of a recording, but not those in its folders. Nobody changes these files, so a second name will do, where both folders
+/// are on one file system: logs have hundreds of megabytes.
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), TestError> {
     let failed = |error| TestError::Io(to.to_path_buf(), error);
     if to.is_dir() {
@@ -109,7 +110,8 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), TestError> {
     for entry in std::fs::read_dir(from).map_err(|error| TestError::Io(from.to_path_buf(), error))? {
         let entry = entry.map_err(failed)?;
         if entry.file_type().map_err(failed)?.is_file() {
-            std::fs::copy(entry.path(), to.join(entry.file_name())).map_err(failed)?;
+            let (from, to) = (entry.path(), to.join(entry.file_name()));
+            std::fs::hard_link(&from, &to).or_else(|_| std::fs::copy(&from, &to).map(drop)).map_err(failed)?;
         }
     }
     Ok(())

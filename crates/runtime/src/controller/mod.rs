@@ -562,7 +562,9 @@ fn wait_for_turn(thread: &'static Thread) {
         }
         let at = if turn.expired.get() { None } else { turn.deadline.get() };
         thread.end();
+        let outer = turn.sleeps.swap(true, SeqCst); // of a wait that a signal handler interrupts, and that goes on
         let timed_out = sys::futex_wait(&turn.gate, gate, at.map(|at| Deadline { clock: sys::CLOCK_MONOTONIC, at }));
+        turn.sleeps.store(outer, SeqCst);
         thread.occupy();
         if timed_out {
             LOCK.lock();

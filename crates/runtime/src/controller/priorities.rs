@@ -77,9 +77,9 @@ pub fn note(thread: &Thread, access: Option<&Access>) {
     thread.turn.pending.set(pending);
 }
 
-/// The thread that is ready and has the highest priority, of those that let no others go first.
-pub fn highest() -> &'static Thread {
-    let chosen = highest_in_front();
+/// The thread that is ready and has the highest priority, of those that let no others go first. It runs for so many records.
+pub fn highest(records: u64) -> &'static Thread {
+    let chosen = highest_in_front(records);
     all_ready().filter(|thread| is_behind(thread)).for_each(|thread| {
         thread.turn.passed_over.set(thread.turn.passed_over.get() - 1);
     });
@@ -87,7 +87,7 @@ pub fn highest() -> &'static Thread {
     chosen
 }
 
-fn highest_in_front() -> &'static Thread {
+fn highest_in_front(records: u64) -> &'static Thread {
     for thread in all_ready().filter(|thread| thread.turn.priority.get() == 0) {
         let is_first = thread.number.get() == 1 && FIRST_GOES_ON.load(Relaxed) == 1;
         thread.turn.priority.set(if is_first { FIRST } else { INITIAL + (random() >> 33) });
@@ -103,12 +103,13 @@ fn highest_in_front() -> &'static Thread {
         chosen.turn.priority.set(0); // that of its next record is drawn when it gets there
         return chosen;
     }
-    let step = STEPS.fetch_add(1, Relaxed) + 1;
-    for (number, _) in CHANGES.iter().enumerate().filter(|(_, change)| change.load(Relaxed) == step) {
+    let before = STEPS.fetch_add(records, Relaxed);
+    let now = before + 1..=before + records;
+    for (number, _) in CHANGES.iter().enumerate().filter(|(_, change)| now.contains(&change.load(Relaxed))) {
         chosen.turn.priority.set(CHANGED + (MOST_CHANGES - number) as u64);
         chosen = top();
     }
-    if is_tired(chosen) {
+    if is_tired(chosen, records) {
         gives_way(chosen);
         chosen = all_ready().find(|thread| !core::ptr::eq(*thread, chosen)).unwrap_or(chosen);
     }
@@ -136,12 +137,12 @@ pub fn gives_way(thread: &Thread) {
 }
 
 /// Whether a thread ran so long that it may wait for another one in a loop.
-fn is_tired(thread: &Thread) -> bool {
+fn is_tired(thread: &Thread, records: u64) -> bool {
     let number = thread.number.get() as usize;
     if LAST.swap(number, Relaxed) != number {
         STREAK.store(0, Relaxed);
     }
-    let streak = STREAK.fetch_add(1, Relaxed) + 1;
+    let streak = STREAK.fetch_add(records, Relaxed) + records;
     let others = all_ready().count() > 1;
     if streak < PATIENCE || !others {
         return false;

@@ -41,14 +41,40 @@ pub fn prepare(settings: &Settings) -> Result<(), &'static str> {
 /// A turn goes on for less than so many records that are not counted.
 const BEYOND: u64 = 4;
 
+/// Records of the turns that were given so far while several threads could go on.
+static GIVEN: AtomicU64 = AtomicU64::new(0);
+/// In long runs a turn is longer, such that there are about so many each time the run gets 2.7 times as long.
+const OFTEN: u64 = 1 << 15;
+
+/// Turns may now be of so many counted records, if a scheduler would have them of this many. A program of millions of accesses would take
+/// minutes where each turn is of one record.
+fn stretched(longest: u64) -> u64 {
+    longest.max(GIVEN.load(Relaxed) / OFTEN * 2)
+}
+
 /// One of the threads that are ready, of which there are so many, and how long it runs. `last` is the number of the one that ran.
 pub fn choose(count: usize, last: u64) -> (&'static Thread, u64, u64) {
-    match SCHEDULER.load(Relaxed) {
+    let (thread, records, beyond) = match SCHEDULER.load(Relaxed) {
         scheduler if scheduler == Scheduler::Turns as u8 => turn(count),
-        scheduler if scheduler == Scheduler::Random as u8 => (nth(below(count as u64)), 1, 0),
-        scheduler if scheduler == Scheduler::RoundRobin as u8 => (after(last), SLICE.load(Relaxed), 0),
-        scheduler if scheduler == Scheduler::Urw as u8 => (priorities::by_what_is_left(), 1, 0),
-        _ => (priorities::highest(), 1, 0),
+        scheduler if scheduler == Scheduler::Random as u8 => (nth(below(count as u64)), some(), 0),
+        scheduler if scheduler == Scheduler::RoundRobin as u8 => (after(last), stretched(SLICE.load(Relaxed)), 0),
+        scheduler if scheduler == Scheduler::Urw as u8 => (priorities::by_what_is_left(), some(), 0),
+        _ => {
+            let records = some();
+            (priorities::highest(records), records, 0)
+        }
+    };
+    if count > 1 {
+        GIVEN.fetch_add(records, Relaxed); // what one thread does alone makes no later turn longer
+    }
+    (thread, records, beyond)
+}
+
+/// One record, and more of them in a long run.
+fn some() -> u64 {
+    match stretched(1) {
+        1 => 1,
+        longest => 1 + below(longest),
     }
 }
 
@@ -69,7 +95,7 @@ pub fn waiter(count: usize) -> usize {
 fn turn(count: usize) -> (&'static Thread, u64, u64) {
     let index = below(count as u64);
     let drawn = random() >> 11;
-    let longest = LONGEST.load(Relaxed);
+    let longest = stretched(LONGEST.load(Relaxed));
     let (records, beyond) = (1 + drawn % longest, drawn / longest % BEYOND);
     (nth(index), records, beyond)
 }

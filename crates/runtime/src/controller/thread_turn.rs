@@ -1,7 +1,7 @@
 //! What the controller keeps of a thread: plain data.
 
 use core::cell::Cell;
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::controller::repeating::Repeating;
 use crate::sys::Timespec;
@@ -55,11 +55,13 @@ impl Pending {
     }
 }
 
-/// What is kept of a thread. All but the gate is touched under the controller's lock.
+/// What is kept of a thread. All but the gate and who sleeps there is touched under the controller's lock.
 pub struct Turn {
     pub(super) state: Cell<State>,
     /// Changes with every turn that the thread gets.
     pub(super) gate: AtomicU32,
+    /// Whether it sleeps at the gate, or is about to.
+    pub(super) sleeps: AtomicBool,
     /// When a blocked thread gives up, by the monotonic clock.
     pub(super) deadline: Cell<Option<Timespec>>,
     /// That moment has passed.

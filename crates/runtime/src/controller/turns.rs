@@ -102,7 +102,10 @@ pub fn release_all() {
 
 pub(super) fn open(thread: &Thread) {
     thread.turn.gate.fetch_add(1, SeqCst);
-    sys::futex_wake(&raw const thread.turn.gate, 1);
+    // A thread that goes to sleep says so first, and does not sleep if the gate changed since it looked.
+    if thread.turn.sleeps.load(SeqCst) {
+        sys::futex_wake(&raw const thread.turn.gate, 1);
+    }
 }
 
 /// A child process has one thread, which no thread holds back.

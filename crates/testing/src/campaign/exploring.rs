@@ -24,6 +24,8 @@ const SHORTEST: Duration = Duration::from_secs(3);
 /// Programs with more events in every recorded run are not explored: an interleaving more or less says little there. There are fewer pairs.
 const MOST_EVENTS: usize = 10_000;
 const MOST_EVENTS_FOR_PAIRS: usize = 100_000;
+/// Nor if a run has more records, events or not: to look at each takes seconds.
+const MOST_RECORDS: u64 = 2_000_000;
 /// A run is cut off after so many times as many events as a recorded run has, but not before this many: a loop that waits ends only so.
 const EVENTS_TIMES: usize = 10;
 const LEAST_EVENTS: u64 = 100_000;
@@ -49,6 +51,13 @@ impl Campaign<'_> {
         }
         let events = self.state.report.size.events;
         let fewest = self.state.fewest_events.unwrap_or(0);
+        let records = self.runner.steps().iter().sum();
+        if records > MOST_RECORDS {
+            self.note(format!(
+                "interleavings were not explored: a run has {records} records, and the most is {MOST_RECORDS}"
+            ));
+            return Ok(());
+        }
         if fewest > MOST_EVENTS {
             self.note(format!(
                 "interleavings were not explored: a run has {fewest} events, and the most is {MOST_EVENTS}"
@@ -77,7 +86,6 @@ impl Campaign<'_> {
             progress(Progress { explored: explored.classes, ..Progress::of_state(state) });
         };
         let kept = self.work.place("explored").join("recording");
-        let records = self.runner.steps().iter().sum();
         let explored = while_not(&is_late, &stop, || -> Result<_, TestError> {
             let first = First { subject: (&settings, &state.baseline), work: &work, kept: &kept, events, records };
             let reversed = first.failing(settings.runs, true, &mut show)?;
