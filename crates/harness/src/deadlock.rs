@@ -51,7 +51,11 @@ pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions)
     if all.is_empty() {
         return Ok(Vec::new());
     }
-    let Ends { held, last, kinds } = ends(recording, positions)?;
+    let objects = all.iter().filter_map(|waiting| match waiting.what {
+        Awaited::Object(object) => Some(object),
+        _ => None,
+    });
+    let Ends { held, last, kinds } = ends(recording, positions, &objects.collect::<Vec<u64>>())?;
     let names = ThreadNames::of_recording(recording)?;
     let place = |held: &Held| {
         let reading = if held.for_reading { " for reading" } else { "" };
@@ -95,6 +99,7 @@ fn awaited_of(kind: Option<Kind>) -> &'static str {
         Some(Kind::SemaphoreInit | Kind::Post | Kind::Down) => "a post that no thread makes",
         Some(Kind::BarrierInit | Kind::Arrive) => "the others at a barrier",
         Some(Kind::OnceBegin) => "the end of an initialisation",
+        Some(kind) if kind.size() > 0 => "a change of memory that nobody announces",
         _ => "a signal, a barrier or the end of a thread",
     }
 }
@@ -121,7 +126,7 @@ fn waiting(line: &str) -> Option<Waiting> {
 /// The logs cannot be read.
 pub fn last_places(recording: &Path, positions: &Positions) -> Result<Vec<(String, String)>, WalkError> {
     let names = ThreadNames::of_recording(recording)?;
-    let last = ends(recording, positions)?.last.into_iter();
+    let last = ends(recording, positions, &[])?.last.into_iter();
     Ok(last.map(|(path, place)| (names.full(&path), place)).collect())
 }
 
@@ -130,11 +135,11 @@ struct Ends {
     held: Vec<Held>,
     /// By thread, the last line of the program's own.
     last: BTreeMap<String, String>,
-    /// By object that is no lock, what some record of it says.
+    /// By object that is no lock, what some record of it says; of accesses, those of the objects that were asked for.
     kinds: BTreeMap<u64, Kind>,
 }
 
-fn ends(recording: &Path, positions: &Positions) -> Result<Ends, WalkError> {
+fn ends(recording: &Path, positions: &Positions, objects: &[u64]) -> Result<Ends, WalkError> {
     let logs = open_logs(recording)?;
     let (mut all, mut last, mut kinds) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
     for (path, log) in thread_paths(&logs).into_iter().zip(&logs) {
@@ -146,7 +151,7 @@ fn ends(recording: &Path, positions: &Positions) -> Result<Ends, WalkError> {
             own.iter().rposition(|(taken, ..)| *taken == object).map(|at| own.remove(at))
         };
         for record in log.records().filter(|record| record.order() != Some(0)) {
-            last_own = if positions.is_own(&record) { Some(record) } else { last_own };
+            last_own = if positions.is_own(&record) && positions.has_line(&record) { Some(record) } else { last_own };
             match record.kind {
                 Kind::Acquire | Kind::WriteLock => own.push((record.words[0], false, last_own)),
                 Kind::ReadLock => own.push((record.words[0], true, last_own)),
@@ -167,6 +172,9 @@ fn ends(recording: &Path, positions: &Positions) -> Result<Ends, WalkError> {
                 Kind::Wake => {
                     let at = given_back.iter().rposition(|(cond, _)| *cond == record.words[0]);
                     own.extend(at.map(|at| given_back.remove(at).1));
+                }
+                kind if kind.size() > 0 && objects.contains(&record.words[0]) => {
+                    kinds.entry(record.words[0]).or_insert(kind);
                 }
                 _ => {}
             }
