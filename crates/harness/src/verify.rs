@@ -379,8 +379,7 @@ pub fn deadlocked(folder: &Path) -> Result<bool, WalkError> {
 
 /// The same of logs that were opened.
 pub fn is_deadlock(logs: &[Log]) -> bool {
-    let is_deadlock = |record: &Record| record.kind == Kind::Fail && record.words[0] == fail::DEADLOCK;
-    logs.iter().any(|log| log.records().any(|record| is_deadlock(&record)))
+    logs.iter().any(Log::ends_in_deadlock)
 }
 
 /// Which memory has several addresses.

@@ -11,7 +11,7 @@ pub use snapshot::Snapshots;
 
 use crate::error::WalkError;
 use foretrace_runtime::record::{
-    COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, Site, TRIED, WOKEN_SPURIOUSLY, count_of, order_of,
+    COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, Site, TRIED, WOKEN_SPURIOUSLY, count_of, fail, order_of,
 };
 use rustc_hash::FxHashMap;
 use std::fs;
@@ -133,6 +133,11 @@ impl Log {
         self.scan.has_calls
     }
 
+    /// Whether it says that the run ended since all threads waited.
+    pub fn ends_in_deadlock(&self) -> bool {
+        self.scan.deadlock
+    }
+
     /// The first order number that is out of order.
     pub(crate) fn disorder(&self) -> Option<Disorder> {
         self.scan.disorder
@@ -213,6 +218,7 @@ struct Scan {
     counted: u64,
     leaves_out: bool,
     has_calls: bool,
+    deadlock: bool,
     disorder: Option<Disorder>,
     stop: Option<u64>,
 }
@@ -228,6 +234,7 @@ fn scan(bytes: &[u8]) -> Scan {
         let Some(last) = at(end - 1) else { break };
         scan.records += u64::from(kind != Kind::Skip);
         scan.has_calls |= kind == Kind::Called;
+        scan.deadlock |= kind == Kind::Fail && at(position + 1) == Some(fail::DEADLOCK);
         match kind {
             Kind::Skip => counted = last,
             Kind::Cut => expected = None, // a `Skip` tells

@@ -2,6 +2,7 @@
 
 use super::{Record, WORD, word};
 use foretrace_runtime::record::{COUNT_WORD, HEADER_WORDS, Kind, PLACE_BITS, count_of};
+use std::cell::Cell;
 
 /// A position in a log, and the records from there on.
 #[derive(Clone, Debug)]
@@ -9,8 +10,8 @@ pub struct Records<'a> {
     bytes: &'a [u8],
     pub(super) position: usize,
     at: u64,
-    /// The `at` of the next counted record; where there is none, how many counted things the thread did.
-    next_at: u64,
+    /// What [`Records::next_at`] said, up to the next record with an order.
+    next_at: Cell<Option<u64>>,
     count: u64,
 }
 
@@ -23,8 +24,7 @@ impl<'a> Records<'a> {
     /// Those from a byte on, before which so many counted things happened.
     pub(super) fn from(bytes: &'a [u8], position: usize, at: u64) -> Records<'a> {
         let count = word(bytes, COUNT_WORD * WORD).unwrap_or(0);
-        let mut records = Records { bytes, position, at, next_at: 0, count };
-        records.look_ahead();
+        let mut records = Records { bytes, position, at, next_at: Cell::new(None), count };
         records.pass_skips();
         records
     }
@@ -40,7 +40,7 @@ impl<'a> Records<'a> {
         for (word, bytes) in words.iter_mut().zip(rest.as_chunks::<WORD>().0) {
             *word = u64::from_le_bytes(*bytes);
         }
-        let at = if kind.ordered() { self.next_at } else { self.at };
+        let at = if kind.ordered() { self.at_of(words[kind.words() - 2]) } else { self.at };
         Some(Record { kind, place: header & ((1 << PLACE_BITS) - 1), words, at })
     }
 
@@ -60,18 +60,25 @@ impl<'a> Records<'a> {
         self.position as u64
     }
 
+    /// The `at` of the next record, which has an order and this stamp.
+    #[inline]
+    fn at_of(&self, stamp: u64) -> u64 {
+        // A record that was never finished is the last that the thread began.
+        count_of(stamp, self.at).unwrap_or(self.at.max(self.count))
+    }
+
     /// Goes past a record of this kind, which is the next one.
     #[inline]
     pub fn pass(&mut self, kind: Kind) {
         self.position += kind.words() * WORD;
         if kind.ordered() {
-            self.at = self.next_at + u64::from(kind.counted());
-            self.look_ahead();
+            let stamp = word(self.bytes, self.position - WORD).unwrap_or(0);
+            self.at = self.at_of(stamp) + u64::from(kind.counted());
+            self.next_at.set(None);
         }
         self.pass_skips();
     }
 
-    /// What `Skip` records say is known by looking ahead.
     #[inline]
     fn pass_skips(&mut self) {
         while word(self.bytes, self.position).and_then(Kind::from_header) == Some(Kind::Skip) {
@@ -80,24 +87,28 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The `at` of the next counted record, or of what the thread would have done next.
+    /// The `at` of the next record with an order, or of what the thread would have done next.
     #[inline]
     pub fn next_at(&self) -> u64 {
-        self.next_at
+        if let Some(known) = self.next_at.get() {
+            return known;
+        }
+        let next_at = self.look_ahead();
+        self.next_at.set(Some(next_at));
+        next_at
     }
 
-    fn look_ahead(&mut self) {
+    fn look_ahead(&self) -> u64 {
         let (mut position, mut least) = (self.position, self.at);
-        self.next_at = loop {
+        loop {
             let Some(kind) = word(self.bytes, position).and_then(Kind::from_header) else {
-                break least.max(self.count);
+                return least.max(self.count);
             };
             let end = position + kind.words() * WORD;
-            let Some(last) = word(self.bytes, end - WORD) else { break least.max(self.count) };
+            let Some(last) = word(self.bytes, end - WORD) else { return least.max(self.count) };
             match kind {
                 Kind::Skip => least = last,
-                // A record that was never finished is the last that the thread began.
-                kind if kind.ordered() => break count_of(last, least).unwrap_or(least.max(self.count)),
+                kind if kind.ordered() => return count_of(last, least).unwrap_or(least.max(self.count)),
                 _ => {}
             }
             position = end;
