@@ -289,7 +289,6 @@ fn is_other_name(name: &str) -> bool {
                 | "__isoc99_vfscanf"
                 | "__isoc99_vscanf"
                 | "shmdt"
-                | "epoll_ctl"
                 | "foretrace_unseen"
         )
 }

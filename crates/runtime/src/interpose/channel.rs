@@ -56,6 +56,15 @@ impl Channel {
         Channel { number: NUMBERS.fetch_add(1, Relaxed), writes: 0, bytes }
     }
 
+    /// The one of this number, for its records.
+    pub(super) fn of_number(number: u64) -> Channel {
+        Channel { number, writes: 0, bytes: 0 }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Whether the log does not have its semaphore yet.
     fn is_unwritten(&self) -> bool {
         self.bytes == UNWRITTEN

@@ -1,16 +1,20 @@
 //! Waiting for several descriptors by `epoll`. It reports not the descriptor but a number that the program chose, so this module keeps the
 //! descriptors of each number.
+//!
+//! A report comes after the `epoll_ctl` that asked for it (`asked.rs`).
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use super::asked::Asked;
 use super::channel;
 use super::poll::{Poll, READABLE};
 use super::polling::{Look, READY, Waiting, by_script, channel, looking, outside_of};
 use super::sockets::{self, Script};
 use super::{interpose, real, tracked};
 use crate::feed::sockets::Ready;
+use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::lock::Lock;
 use crate::sys::{self, Timespec};
@@ -32,12 +36,13 @@ struct Watch {
     data: AtomicU64,
     /// The key of the channel whose messages it waits for, 0 where it waits for something else.
     channel: AtomicUsize,
+    asked: Asked,
 }
 
 impl Watch {
     const fn free() -> Watch {
         let (epoll, file) = (AtomicI32::new(0), AtomicI32::new(0));
-        Watch { epoll, file, data: AtomicU64::new(0), channel: AtomicUsize::new(0) }
+        Watch { epoll, file, data: AtomicU64::new(0), channel: AtomicUsize::new(0), asked: Asked::nothing() }
     }
 }
 
@@ -46,28 +51,41 @@ static WATCHES: [Watch; WATCHED] = [const { Watch::free() }; WATCHED];
 static LOCK: Lock = Lock::new();
 
 unsafe extern "C" fn epoll_ctl_(epoll: c_int, what: c_int, file: c_int, event: *mut c_void, place: usize) -> c_int {
+    const ADD: c_int = 1;
     const DELETE: c_int = 2;
-    let _ = place;
-    let result = real::epoll_ctl(epoll, what, file, event);
-    if let Some(thread) = tracked().filter(|_| result == 0) {
-        thread.occupy();
-        LOCK.lock();
-        let is_this = |watch: &&Watch| watch.epoll.load(Relaxed) == epoll + 1 && watch.file.load(Relaxed) == file;
-        let known = WATCHES.iter().find(is_this);
-        if what == DELETE {
-            known.inspect(|watch| watch.epoll.store(0, Relaxed));
-        } else if let Some(watch) = known.or_else(|| WATCHES.iter().find(|watch| watch.epoll.load(Relaxed) == 0)) {
-            watch.file.store(file, Relaxed);
-            // SAFETY: the program's event.
-            let Event { events, data } = unsafe { *event.cast() };
-            let read_from = channel(file).filter(|_| events & READY != 0);
-            watch.data.store(data, Relaxed);
-            watch.channel.store(read_from.unwrap_or(0), Relaxed);
-            watch.epoll.store(epoll + 1, Relaxed);
-        }
-        LOCK.unlock();
-        thread.end();
+    let Some(thread) = tracked() else { return real::epoll_ctl(epoll, what, file, event) };
+    // SAFETY: the program's event.
+    let event_given = unsafe { event.cast::<Event>().as_ref() }.filter(|_| what != DELETE);
+    thread.begin();
+    LOCK.lock();
+    let is_this = |watch: &&Watch| watch.epoll.load(Relaxed) == epoll + 1 && watch.file.load(Relaxed) == file;
+    let known = WATCHES.iter().find(is_this);
+    let new = || WATCHES.iter().find(|watch| watch.epoll.load(Relaxed) == 0).filter(|_| what == ADD);
+    let watch = known.or_else(new);
+    let before = watch.filter(|_| known.is_some()).map(|watch| (watch.data.load(Relaxed), watch.channel.load(Relaxed)));
+    // Another thread may be told at once.
+    if let Some((watch, Event { events, data })) = watch.zip(event_given.copied()) {
+        watch.asked.ask(thread, events, known.is_none(), place);
+        let read_from = channel(file).filter(|_| events & READY != 0);
+        watch.file.store(file, Relaxed);
+        watch.data.store(data, Relaxed);
+        watch.channel.store(read_from.unwrap_or(0), Relaxed);
+        watch.epoll.store(epoll + 1, Relaxed);
     }
+    let result = real::epoll_ctl(epoll, what, file, event);
+    let error = sys::errno();
+    match (watch, before) {
+        (Some(watch), None) if result != 0 => watch.epoll.store(0, Relaxed),
+        (Some(watch), _) if result == 0 && what == DELETE => watch.epoll.store(0, Relaxed),
+        (Some(watch), Some((data, channel))) if result != 0 => {
+            watch.data.store(data, Relaxed);
+            watch.channel.store(channel, Relaxed);
+        }
+        _ => {}
+    }
+    LOCK.unlock();
+    thread.end();
+    sys::set_errno(error);
     result
 }
 
@@ -84,17 +102,23 @@ pub fn closed(thread: &'static Thread, file: c_int) {
     thread.end();
 }
 
+/// What is watched under this number.
+fn watches(epoll: c_int, data: u64) -> impl Iterator<Item = &'static Watch> {
+    let of_data = move |watch: &&Watch| watch.epoll.load(Relaxed) == epoll + 1 && watch.data.load(Relaxed) == data;
+    WATCHES.iter().filter(of_data)
+}
+
 /// The descriptors that stand for this number.
 fn watched(epoll: c_int, data: u64) -> impl Iterator<Item = c_int> {
-    let of_data = move |watch: &&Watch| watch.epoll.load(Relaxed) == epoll + 1 && watch.data.load(Relaxed) == data;
-    WATCHES.iter().filter(of_data).map(|watch| watch.file.load(Relaxed))
+    watches(epoll, data).map(|watch| watch.file.load(Relaxed))
 }
 
 /// The channels that an `epoll` waits for, without those whose number stands in an event.
 fn not_reported(epoll: c_int, found: &[Event]) -> impl Iterator<Item = usize> {
     let is_silent = move |watch: &&Watch| {
         let data = watch.data.load(Relaxed);
-        watch.epoll.load(Relaxed) == epoll + 1 && !found.iter().any(|event| { event.data } == data)
+        let is_asked = watch.epoll.load(Relaxed) == epoll + 1 && !watch.asked.is_off();
+        is_asked && !found.iter().any(|event| { event.data } == data)
     };
     WATCHES.iter().filter(is_silent).map(|watch| watch.channel.load(Relaxed)).filter(|channel| *channel != 0)
 }
@@ -109,7 +133,11 @@ unsafe fn events_at<'e>(events: *mut c_void, found: c_int) -> &'e [Event] {
 }
 
 fn record_events(look: &mut Look, epoll: c_int, events: &[Event]) {
-    for data in events.iter().filter(|event| { event.events } & READY != 0).map(|event| event.data) {
+    for Event { events, data } in events.iter().copied() {
+        watches(epoll, data).for_each(|watch| look.asked(&watch.asked)); // the call cannot come back before
+        if events & READY == 0 {
+            continue;
+        }
         if watched(epoll, data).next().is_none() {
             look.unknown();
         }

@@ -4,6 +4,7 @@
 //! real one. The place of their records is where they return to, which only assembly knows: hence the trampolines.
 
 mod arrivals;
+mod asked;
 pub mod barrier;
 mod binds;
 pub mod cancellation;

@@ -8,6 +8,7 @@
 
 use core::ffi::{CStr, c_int, c_void};
 
+use super::asked::Asked;
 use super::channel;
 use super::ends::{End, end};
 use super::poll::{Poll, waits_in_poll};
@@ -59,6 +60,12 @@ impl Look {
             Some(End::Signals | End::Unseen) => self.unseen[1] = true,
             Some(End::File(_) | End::Random | End::Input) | None => {}
         }
+    }
+
+    /// A descriptor was reported, after it was asked for.
+    pub(super) fn asked(&mut self, asked: &Asked) {
+        self.stop_in_replay();
+        asked.is_reported(self.thread, self.place);
     }
 
     /// Something is ready of which nothing here knows what it is.
