@@ -247,3 +247,56 @@ fn a_replay_starts_with_the_descriptors_of_its_recording() {
         );
     }
 }
+
+/// Times, memory and free blocks differ in each run.
+#[test]
+fn what_the_kernel_says_of_the_machine_comes_back() {
+    let text = r#"
+        #define _GNU_SOURCE
+        #include <pthread.h>
+        #include <sched.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <sys/resource.h>
+        #include <sys/statvfs.h>
+        #include <sys/sysinfo.h>
+        #include <sys/times.h>
+        #include <sys/vfs.h>
+        static int turns, count;
+        static void *work(void *argument) {
+            struct rusage usage;
+            struct tms spent;
+            struct sysinfo machine;
+            struct statvfs room;
+            struct statfs same;
+            double load[3] = {0};
+            unsigned processor = 0;
+            if (getrusage(RUSAGE_SELF, &usage) || sysinfo(&machine) || statvfs("/", &room) || statfs("/", &same)) abort();
+            if (getloadavg(load, 3) != 3 || getcpu(&processor, 0)) abort();
+            long ticks = times(&spent);
+            printf("%ld %ld %ld %ld ", usage.ru_minflt, usage.ru_utime.tv_usec, ticks, (long)spent.tms_utime);
+            printf("%lu %lu %lu %f %u %d\n", machine.freeram, (long)room.f_bfree, (long)same.f_bfree, load[0], processor, sched_getcpu());
+            turns = 2 + (usage.ru_minflt + usage.ru_utime.tv_usec + ticks + machine.freeram / 4096) % 20;
+            for (int turn = 0; turn < turns; turn++) count++;
+            return argument;
+        }
+        int main(void) {
+            pthread_t thread;
+            pthread_create(&thread, 0, work, 0);
+            count++;
+            pthread_join(thread, 0);
+            return 0;
+        }"#;
+    let workshop = Workshop::build_text(text, "usage.c");
+    for mode in ["--serial", "--parallel"] {
+        let recorded = ran(&mut workshop.shell(&format!("rm -rf run; foretrace record {mode} -o run -- ./program")));
+        assert_eq!(recorded.status, Some(0), "{}{}", recorded.out, recorded.err);
+        let found = workshop.predict("run");
+        let witness = &found.last().expect("an update that is lost").witness;
+        for what in ["run", &witness.to_string_lossy()] {
+            let replayed = ran(&mut workshop.shell(&format!("sleep 0.02; foretrace replay {what} -- ./program")));
+            assert!(replayed.out.starts_with(&recorded.out), "{}{}{}", recorded.out, replayed.out, replayed.err);
+            assert!(replayed.out.contains("to the letter"), "{}{}", replayed.out, replayed.err);
+        }
+    }
+}

@@ -234,6 +234,40 @@ fn what_streams_read_comes_again() {
     }
 }
 
+/// A stream of C++ reads the descriptor itself.
+#[test]
+fn what_streams_of_cxx_read_of_the_kernel_comes_again() {
+    let text = r#"
+        #include <fstream>
+        #include <iostream>
+        #include <iterator>
+        #include <string>
+        #include <thread>
+        static int count;
+        int main() {
+            std::string line, all;
+            std::thread reads([&] {
+                std::ifstream file("/proc/sys/kernel/random/uuid");
+                std::getline(file, line);
+                for (unsigned turn = 0; turn < line.find_first_not_of("0123456789abcdef") + line[0] % 16; turn++) count++;
+                std::ifstream same("/proc/uptime", std::ios::binary);
+                all.assign(std::istreambuf_iterator<char>(same), {});
+            });
+            count++;
+            reads.join();
+            std::cout << line << ' ' << all;
+        }"#;
+    let workshop = Workshop::build_text(text, "stream.cpp");
+    let recorded = ran(&mut workshop.shell("foretrace record -o run -- ./program"));
+    assert_eq!(recorded.status, Some(0), "{}{}", recorded.out, recorded.err);
+    let found = workshop.predict("run");
+    for what in ["run", &found.last().expect("an update that is lost").witness.to_string_lossy()] {
+        let replayed = ran(&mut workshop.shell(&format!("foretrace replay {what} -- ./program")));
+        assert!(replayed.out.starts_with(&recorded.out), "{}{}{}", recorded.out, replayed.out, replayed.err);
+        assert!(replayed.out.contains("to the letter"), "{}{}", replayed.out, replayed.err);
+    }
+}
+
 /// Of many streams at a time some are read by the library itself, and the replay says so.
 #[test]
 fn input_by_a_stream_of_many_is_said_not_to_come_again() {

@@ -38,6 +38,8 @@ pub enum Source {
     Decision,
     /// A call on sockets; the detail says which ([`sockets::Call`]).
     Socket = SOCKET,
+    /// What the kernel says of the use of processors, memory and file systems; the detail is the call.
+    Usage,
 }
 
 /// The kind of a call with its detail.
@@ -64,11 +66,15 @@ impl Key {
             11 if self.0 & 0xff == LIMIT as u16 => "a wait with a limit",
             11 => "a decision by who comes first",
             12 => "a call on sockets",
+            13 => USAGE[(self.0 & 0xff) as usize % USAGE.len()],
             _ if self.0 & 0xff == 2 => "gettid",
             _ => "getpid",
         }
     }
 }
+
+/// The calls of [`Source::Usage`] by their details.
+const USAGE: [&str; 8] = ["getrusage", "times", "sysinfo", "statvfs", "getloadavg", "sched_getcpu", "getcpu", "statfs"];
 
 /// The first detail of [`Source::Device`] that stands for files in which the kernel says how things stand.
 pub const KERNEL_FILES: u8 = 8;

@@ -64,6 +64,7 @@ pub mod thread_ends;
 pub mod threads;
 pub mod unseen;
 mod unseen_calls;
+mod usage;
 
 use core::ffi::c_int;
 

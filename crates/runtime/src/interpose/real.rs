@@ -269,6 +269,16 @@ reals! {
     gettimeofday(to: *mut c_void, zone: *mut c_void) -> c_int;
     time(to: *mut i64) -> i64;
     clock() -> i64;
+    getrusage(who: c_int, to: *mut c_void) -> c_int;
+    times(to: *mut c_void) -> i64;
+    sysinfo(to: *mut c_void) -> c_int;
+    statvfs(path: *const c_char, to: *mut c_void) -> c_int;
+    fstatvfs(file: c_int, to: *mut c_void) -> c_int;
+    statfs(path: *const c_char, to: *mut c_void) -> c_int;
+    fstatfs(file: c_int, to: *mut c_void) -> c_int;
+    getloadavg(to: *mut c_void, count: c_int) -> c_int;
+    sched_getcpu() -> c_int;
+    getcpu(processor: *mut u32, node: *mut u32) -> c_int;
     getpid() -> c_int;
     getppid() -> c_int;
     getrandom(to: *mut c_void, bytes: usize, flags: u32) -> isize;
