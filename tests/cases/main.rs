@@ -42,6 +42,7 @@ cases! {
     asm_twins: "asm-twins.c";
     asynchronous: "async.cpp";
     atomic_ref: "atomic-ref.cpp";
+    atomic_shared: "atomic-shared.cpp";
     atomic_wait: "atomic-wait.cpp";
     barrier: "barrier.c";
     barrier_serial: "barrier-serial.c";

@@ -20,6 +20,7 @@ const THREAD_LOCAL: &str = "std/src/thread/local.rs";
 /// Functions of libstdc++ (10 to 15) in which threads meet have names that start like this. They belong to counts of owners, the states of
 /// `std::stop_token`, of futures and their promises, latches, semaphores, barriers, and the tables of threads that wait for an atomic.
 /// `std::shared_ptr` itself, also in `std::atomic`, and `std::future` are not here: they are their users', like atomics.
+/// A `std::shared_ptr` in `std::atomic` consists of its pointer and of its count, whose lowest bit is a lock for both (`LOCKED_COUNT_OF_CXX`).
 const MEETING_OF_CXX: [&str; 11] = [
     "std::_Sp_counted_base<",
     "std::stop_token::_Stop_state_t::",
@@ -33,6 +34,8 @@ const MEETING_OF_CXX: [&str; 11] = [
     "std::__tree_barrier<",
     "std::__detail::__waiter",
 ];
+/// How the names of such a count's functions start, and what they have further on. Each operation also accesses the pointer, which is the users'.
+const LOCKED_COUNT_OF_CXX: [&str; 2] = ["std::_Sp_atomic<", "::_Atomic_count::"];
 /// Those that ask how many owners there are without their users: at their ends they look whether a future is left that waits for them.
 const ENDS_OF_CXX: [(&str, &str); 2] = [("std::promise<", "::~promise"), ("std::packaged_task<", "::~packaged_task")];
 /// What tells users how many owners there are: they may decide by it.
@@ -67,10 +70,11 @@ impl Code {
 
     /// Of a function in a file with this code, by its name with its scopes.
     pub fn of_function(self, name: &str) -> Code {
+        let locks = || name.starts_with(LOCKED_COUNT_OF_CXX[0]) && name.contains(LOCKED_COUNT_OF_CXX[1]);
         let ends = || ENDS_OF_CXX.iter().any(|(start, end)| name.starts_with(start) && name.ends_with(end));
         let meets = || {
             let is_there = MEETING_OF_CXX.iter().any(|start| name.starts_with(start));
-            is_there && !name.ends_with(COUNT_OF_OWNERS) || ends()
+            is_there && !name.ends_with(COUNT_OF_OWNERS) || ends() || locks()
         };
         let is_count =
             |count: &&str| name.split_once(*count).is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with('<'));
@@ -163,6 +167,8 @@ mod tests {
             (Library, "std::stop_token::_Stop_state_t::_M_request_stop", Meeting),
             (Library, "std::stop_token::_Stop_state_ref::operator=", Library),
             (Library, "std::__atomic_base<int>::load", Library),
+            (Library, "std::_Sp_atomic<std::shared_ptr<Conf> >::_Atomic_count::lock", Meeting),
+            (Library, "std::_Sp_atomic<std::shared_ptr<Conf> >::load", Library),
             (Library, "std::__future_base::_State_baseV2::wait", Meeting),
             (Library, "std::__basic_future<int>::valid", Library),
             (Library, "std::packaged_task<long ()>::~packaged_task", Meeting),
