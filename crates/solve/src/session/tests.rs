@@ -11,6 +11,7 @@ use foretrace_trace::{
 };
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -169,11 +170,24 @@ fn orders_are_kept_as_all_prefixes_say() {
                 }
             }
         }
+        let mut remotes: BTreeMap<_, (Vec<EventId>, bool)> = BTreeMap::new();
         for triple in candidates(trace, &Atomic::Threads.transactions(trace)) {
             let [without, with] = [&mut session, &mut knowing]
                 .map(|session| session.decide_any(triple.first, &[triple.remote], triple.second, limits));
             assert_eq!(without.kind(), with.kind(), "seed {seed}, {model}, {feasibility}, {triple}");
+            let alone = session.decide(triple, None, limits);
+            assert_eq!(without.kind(), alone.kind(), "seed {seed}, {model}, {feasibility}, {triple} by itself");
+            let all = remotes.entry((triple.first, triple.second)).or_insert((vec![], false));
+            all.0.push(triple.remote);
+            all.1 |= matches!(alone, Answer::Feasible(_));
             decided += 1;
+        }
+        for ((first, second), (remotes, is_feasible)) in remotes {
+            let any = matches!(session.decide_any(first, &remotes, second, limits), Answer::Feasible(_));
+            assert_eq!(
+                any, is_feasible,
+                "seed {seed}, {model}, {feasibility}, any of {remotes:?} in {first} to {second}"
+            );
         }
     });
     assert!(kept > 1_000 && broken > 1_000 && decided > 1_000, "{kept} kept, {broken} broken, {decided} decided");
