@@ -166,3 +166,21 @@ fn a_use_of_unmapped_memory_is_reached_where_the_program_ends() {
     assert!(replayed.out.contains("ended by SIGSEGV") && replayed.out.contains("to the letter"), "{}", replayed.out);
     assert_eq!(witnesses("-DRIGHT").1, "0");
 }
+
+/// The allocator marks freed blocks with a number that it draws in each process. A read of it is the same in all runs, and a block that is
+/// freed twice is still noticed.
+#[test]
+fn freed_memory_holds_the_same_in_each_run() {
+    let workshop = built_with("freed-word.c", "");
+    let record = |words: &[&str]| {
+        let mut command = foretrace();
+        command.current_dir(workshop.path("")).args(["record", "-o", "run", "--", "./program"]).args(words);
+        ran(&mut command)
+    };
+    let (first, second) = (record(&[]), record(&[]));
+    assert_eq!(first.status, Some(0), "{}{}", first.out, first.err);
+    assert!(first.out.starts_with("a5a5a5a5a5a5a5a5\n"), "{}", first.out);
+    assert_eq!(first.out, second.out);
+    let twice = record(&["twice"]);
+    assert!(twice.err.contains("SIGABRT"), "{}{}", twice.out, twice.err);
+}

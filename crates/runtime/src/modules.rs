@@ -62,6 +62,49 @@ fn note_library(module: &DlInfo, end: usize) {
     }
 }
 
+/// The only word of the C library's own data that holds this; nothing where there is none, or more.
+pub fn only_word_of_c_library(value: u64) -> Option<*mut u64> {
+    let mut search = Search { value, found: core::ptr::null_mut(), times: 0 };
+    // SAFETY: the callback gets the pointer to `search` back.
+    unsafe { sys::dl_iterate_phdr(search_library, (&raw mut search).cast()) };
+    (search.times == 1).then_some(search.found)
+}
+
+struct Search {
+    value: u64,
+    found: *mut u64,
+    times: u32,
+}
+
+/// # Safety
+/// As `dl_iterate_phdr` calls it.
+unsafe extern "C" fn search_library(module: *mut DlInfo, _: usize, search: *mut c_void) -> c_int {
+    const WRITABLE: u32 = 2;
+    const READ_ONLY_LATER: u32 = 0x6474_e552; // PT_GNU_RELRO
+    // SAFETY: the loader's structures and the caller's, alive for this call.
+    let (module, search, headers) = unsafe {
+        let module = &*module;
+        (module, &mut *search.cast::<Search>(), core::slice::from_raw_parts(module.headers, usize::from(module.count)))
+    };
+    if module.bias != LIBRARIES[0].0.load(Relaxed) {
+        return 0;
+    }
+    let fixed = headers.iter().find(|header| header.kind == READ_ONLY_LATER);
+    let fixed = fixed.map_or(0..0, |header| header.address..header.address + header.memory_size);
+    for data in headers.iter().filter(|header| header.kind == LOAD && header.flags & WRITABLE != 0) {
+        let words = (data.address.next_multiple_of(8)..data.address + data.memory_size - 7).step_by(8);
+        for address in words.filter(|address| !fixed.contains(address)) {
+            let word = (module.bias + address as usize) as *mut u64;
+            // SAFETY: loaded, readable, and aligned. Other threads may write it.
+            if unsafe { word.read_volatile() } == search.value {
+                search.found = word;
+                search.times += 1;
+            }
+        }
+    }
+    1
+}
+
 fn push_name(text: &mut Text<4600>, module: &DlInfo) {
     // SAFETY: a string of the loader, or null.
     let name = if module.name.is_null() { c"" } else { unsafe { CStr::from_ptr(module.name) } };

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use super::{interpose, mappings, real};
+use super::{freed, interpose, mappings, real};
 use crate::controller;
 use crate::current::current;
 use crate::hooks::begin::Begin;
@@ -14,7 +14,6 @@ use crate::ownership;
 use crate::record::Kind;
 use crate::sys::{self, EINVAL, ENOMEM};
 use crate::threads::Thread;
-use crate::waiting;
 
 /// The thread, if its allocations are recorded, inside of a hook. Within the C library it may hold locks that others wait
 /// for in the kernel: it is not stopped there.
@@ -80,39 +79,16 @@ extern "C" fn reallocarray_(memory: *mut c_void, count: usize, bytes: usize, pla
     }
 }
 
-/// Overwrites memory that is about to be freed, so that a thread which still uses it gets what it does not expect. The start stays: there the
-/// allocator notes that a block is free already. Locks and their like stay: overwritten ones would let threads wait that go on elsewhere.
-fn overwrite(memory: *mut c_void) {
-    const START: usize = 16;
-    const MOST: usize = 64 << 10;
-    const FREED: c_int = 0xa5;
-    const ALIGNMENT: usize = 4; // the least of an object's
-    const OBJECT: usize = 56; // bytes of the largest, a reader-writer lock
-    // SAFETY: the block of the program, or one that was freed before, of which the allocator gives no more than is its.
-    unsafe {
-        let bytes = sys::malloc_usable_size(memory).min(MOST);
-        let mut from = START;
-        while from < bytes {
-            let is_object = |at: &usize| waiting::was_object(memory as usize + at);
-            let object = (from..bytes).step_by(ALIGNMENT).find(is_object).unwrap_or(bytes);
-            sys::memset(memory.byte_add(from), FREED, object - from);
-            from = object + OBJECT;
-        }
-    }
-}
-
 extern "C" fn free_(memory: *mut c_void, place: usize) {
     let thread = if memory.is_null() { None } else { begin(place) };
-    if let Some(thread) = thread {
-        log::sync(thread, Kind::Free, place, memory as u64, 0);
-        if controller::controlled() {
-            overwrite(memory);
-        }
-    }
+    let Some(thread) = thread else { return unsafe { sys::__libc_free(memory) } };
+    log::sync(thread, Kind::Free, place, memory as u64, 0);
+    let size = controller::controlled().then(|| freed::overwrite(memory));
     unsafe { sys::__libc_free(memory) };
-    if let Some(thread) = thread {
-        thread.end();
+    if let Some(size) = size {
+        freed::settle(memory, size);
     }
+    thread.end();
 }
 
 extern "C" fn memalign_(alignment: usize, bytes: usize, place: usize) -> *mut c_void {

@@ -26,6 +26,7 @@ mod epoll;
 mod fed_streams;
 mod file_locks;
 mod files;
+mod freed;
 pub mod futex;
 pub mod in_lock;
 pub mod initialisers;
