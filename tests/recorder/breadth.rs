@@ -38,6 +38,19 @@ fn assembly_that_is_more_than_one_operation_is_unseen() {
     }
 }
 
+/// Read the other way round, these would be no operations, or others.
+#[test]
+fn assembly_in_the_syntax_of_intel_is_recorded() {
+    let workshop = Workshop::build(&source("intel-assembly.c"), &["-masm=intel"]);
+    let run = ran(&mut workshop.shell("foretrace record -o run -- ./program"));
+    assert_eq!((run.status, run.out.as_str()), (Some(0), "3 7\n"), "{}", run.err);
+    let trace = workshop.trace("run");
+    let of = |op: &str| trace.iter().filter(|event| event["op"] == op).count();
+    assert_eq!(of("unseen"), 0, "{trace:#?}");
+    let on_counter = trace.iter().filter(|event| event["op"] == "rmw" && event["var"] == "counter");
+    assert_eq!(on_counter.count(), 3, "{trace:#?}");
+}
+
 #[test]
 fn a_jump_out_of_a_wait_leaves_nothing_behind() {
     prints("jump.c", &[], "1 0\n");

@@ -1,8 +1,9 @@
 //! Assembly that is one atomic operation on one piece of memory becomes that operation, which is recorded like any other.
 //!
-//! Known are a `mov` between a register and memory, `xchg`, and with `lock` `xadd`, `inc`, `dec`, `add`, `sub`, `and`, `or`, `xor` and
+//! Known are a `mov` between a register and memory, `xchg`, and with `lock` `xadd`, `inc`, `dec`, `add`, `sub`, `and`, `or`, `xor`, `not` and
 //! `cmpxchg`, also with a `setz` or `setnz` after it, or with that flag as an output. [`crate::simple_assembly::operands`] reads the text.
 
+mod intel;
 mod operands;
 
 use crate::llvm::{Builder, Module, Opcode, Type, TypeKind, Value, ValueKind};
@@ -17,8 +18,9 @@ pub fn replace(module: &Module, functions: &[Value]) {
     let builder = Builder::new(module.context());
     for call in functions.iter().flat_map(|function| function.blocks()).flat_map(|block| block.instructions()) {
         if call.opcode() == Opcode::Call
-            && call.callee().kind() == ValueKind::InlineAsm
-            && let Some(simple) = parse(&call.callee().assembly(), &call.callee().constraints())
+            && let assembly = call.callee()
+            && assembly.kind() == ValueKind::InlineAsm
+            && let Some(simple) = parse(&assembly.assembly(), &assembly.constraints(), assembly.is_intel_assembly())
         {
             Call { module, builder: &builder, call, arguments: call.arguments() }.put(&simple);
         }

@@ -255,6 +255,7 @@ table! {
     LLVMGetTailCallKind(Value) -> c_uint;
     LLVMSetTailCallKind(Value, c_uint);
     LLVMGetInlineAsmAsmString(Value, *mut usize) -> Text;
+    LLVMGetInlineAsmDialect(Value) -> u32;
     LLVMGetInlineAsmConstraintString(Value, *mut usize) -> Text;
     LLVMGetConstOpcode(Value) -> c_uint;
     LLVMGetAggregateElement(Value, c_uint) -> Option<Value>;

@@ -279,6 +279,12 @@ impl Value {
         }
     }
 
+    /// Whether inline assembly is in the syntax of Intel, not of AT&T.
+    pub fn is_intel_assembly(self) -> bool {
+        const INTEL: u32 = 1;
+        unsafe { (api().LLVMGetInlineAsmDialect)(self) == INTEL }
+    }
+
     /// What inline assembly takes and gives, and what it changes.
     pub fn constraints(self) -> String {
         let mut length = 0;

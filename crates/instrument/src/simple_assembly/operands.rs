@@ -1,5 +1,7 @@
 //! The text of assembly and its constraints, as one operation.
 
+use super::intel::to_att;
+
 /// LLVM's numbers of atomic updates.
 pub(super) const EXCHANGE: u32 = 0;
 pub(super) const ADD: u32 = 1;
@@ -149,14 +151,17 @@ struct Text<'a> {
     constraints: Vec<Constraint<'a>>,
 }
 
-pub(super) fn parse(text: &str, of: &str) -> Option<Simple> {
+pub(super) fn parse(text: &str, of: &str, is_intel: bool) -> Option<Simple> {
     let all = Text { constraints: constraints(of) };
     let instructions = instructions(text)?;
+    let att = |instruction: &str| if is_intel { to_att(instruction) } else { instruction.to_string() };
+    let instructions: Vec<(bool, String)> =
+        instructions.into_iter().map(|(locked, instruction)| (locked, att(instruction))).collect();
     let ((locked, first), after) = instructions.split_first()?;
     let mut simple = all.operation(*locked, first)?;
     simple.zero = match after {
         [] => all.flag_output(),
-        [(false, set)] => Some(all.set(set)?),
+        [(false, set)] if !first.starts_with("not") => Some(all.set(set)?),
         _ => return None,
     };
     let complete = all.all_written(&simple);
@@ -193,6 +198,11 @@ impl Text<'_> {
             ("inc" | "dec", [Operand::Memory(memory)]) if locked => {
                 let by = if stem == "inc" { ADD } else { SUB };
                 simple(Action::Update(by, Input::Constant(1)), *memory, None)
+            }
+            // It sets no flag.
+            ("not", [Operand::Memory(memory)]) if locked && self.flag_output().is_none() => {
+                let all_ones = u64::MAX >> (64 - bits?);
+                simple(Action::Update(XOR, Input::Constant(all_ones)), *memory, None)
             }
             ("add" | "sub" | "and" | "or" | "xor", [from, Operand::Memory(memory)]) if locked => {
                 let by = match stem {
@@ -352,6 +362,13 @@ mod tests {
             ("movl $$0,$0", "=*m,~{memory}", simple(Action::Store(Input::Constant(0)), 32, 0, None)),
             ("movq $1, $0", "=*m,Zq,~{memory}", simple(Action::Store(second), 64, 0, None)),
             ("movl $1, $0", "=q,*m,~{memory}", simple(Action::Load, 32, 0, Some(0))),
+            (
+                "lock notl ($0)",
+                "r,~{memory}",
+                simple(Action::Update(XOR, Input::Constant(u32::MAX.into())), 32, 0, None),
+            ),
+            ("lock notl $0; sete $1", "=*m,=q,*m", None),
+            ("notl $0", "=*m,*m", None),
             ("movl $0,$1", "=r,*m", None),
             ("incl $0", "=*m,*m", None),
             ("xchgl $0,$1", "=r,=*m,~{memory}", None),
@@ -361,8 +378,21 @@ mod tests {
             ("lock incl ($0)", "=r", None),
             ("movl $0, $1", "=*m,=*m", None),
         ] {
-            assert_eq!(parse(text, of), expected, "{text}");
+            assert_eq!(parse(text, of, false), expected, "{text}");
         }
+    }
+
+    /// As rustc writes it.
+    #[test]
+    fn operations_in_the_syntax_of_intel() {
+        let all_ones = Action::Update(XOR, Input::Constant(u64::MAX));
+        assert_eq!(parse("lock not qword ptr [${0:q}]", "r,~{memory}", true), simple(all_ones, 64, 0, None));
+        let add = Action::Update(ADD, Input::Argument(1));
+        let of = "=r,r,0,~{dirflag},~{fpsr},~{flags},~{memory}";
+        assert_eq!(parse("lock xadd dword ptr [${1:q}], ${0:k}", of, true), simple(add, 32, 0, Some(0)));
+        let load = simple(Action::Load, 64, 0, Some(0));
+        assert_eq!(parse("mov ${0:q}, qword ptr [${1:q}]", "=r,r", true), load);
+        assert_eq!(parse("mov qword ptr [${1:q}], ${0:q}", "=r,r", true), None, "an output that is not written");
     }
 
     #[test]
@@ -373,10 +403,10 @@ mod tests {
             ("mov $1, $0", "=*m,r"),
             ("lock; sub $1, $0", "=*m,r,*m"),
         ] {
-            assert_eq!(parse(text, of).expect(text).bits, None, "{text}");
+            assert_eq!(parse(text, of, false).expect(text).bits, None, "{text}");
         }
         for (text, of) in [("xchg ${0:b}, $1", "=q,=*m,0,*m"), ("lock inc $0", "=*m,*m")] {
-            assert_eq!(parse(text, of), None, "{text}");
+            assert_eq!(parse(text, of, false), None, "{text}");
         }
     }
 
@@ -388,7 +418,7 @@ mod tests {
             ("lock decl $0; setnz $1", "=*m,=*qm,*m", flag(None, Some(1), false, true)),
             ("lock decl $0", "=*m,={@ccnz},*m", flag(Some(0), None, true, true)),
         ] {
-            assert_eq!(parse(text, of).expect(text).zero, expected, "{text}");
+            assert_eq!(parse(text, of, false).expect(text).zero, expected, "{text}");
         }
         for (text, of) in [
             ("lock decl $0; setc $1", "=*m,=q,*m"),
@@ -396,7 +426,7 @@ mod tests {
             ("xchgl $0,$1; sete $2", "=r,=*m,=q,0,*m"),
             ("movl $1, $0; sete $2", "=*m,r,=q"),
         ] {
-            assert_eq!(parse(text, of), None, "{text}");
+            assert_eq!(parse(text, of, false), None, "{text}");
         }
     }
 
@@ -412,11 +442,11 @@ mod tests {
             ("lock cmpxchgl $2, $0; setz $1", "=*m,={ax},q,{ax},*m", swap(2, 1), None, Some(0)),
             ("lock; cmpxchgl $3, $0;", "=*m,={@ccz},={ax},q,*m,2", swap(3, 1), Some(1), Some(0)),
         ] {
-            let found = parse(text, of).expect(text);
+            let found = parse(text, of, false).expect(text);
             assert_eq!((found.action, found.old), (action, old), "{text}");
             assert_eq!(found.zero.and_then(|flag| flag.slot), slot, "{text}");
         }
-        assert_eq!(parse("lock cmpxchgl $1, $0", "=*m,r,*m"), None, "no accumulator");
-        assert_eq!(parse("cmpxchgl $1,$2", "={ax},r,*m,0"), None, "not atomic");
+        assert_eq!(parse("lock cmpxchgl $1, $0", "=*m,r,*m", false), None, "no accumulator");
+        assert_eq!(parse("cmpxchgl $1,$2", "={ax},r,*m,0", false), None, "not atomic");
     }
 }
