@@ -26,3 +26,13 @@ fn who_looks_at_a_clock_has_slept() {
     let report = report(&workshop, "--runs 40");
     assert!(failures(&report).is_empty() && report["tests"][0]["complete"] == true, "{report:#}");
 }
+
+/// A run without recording really sleeps, and is stopped at the limit of a run. That is no failure, and it is not passed over.
+#[test]
+fn a_run_without_recording_that_takes_too_long_has_not_failed() {
+    let report = report(&built_with("slow-meals.c", "-DRIGHT"), "--time 20 --run-limit 1 --runs 5");
+    let notes = report["tests"][0]["notes"].to_string();
+    assert!(notes.contains("without recording, the program did not end within 1 s"), "{report:#}");
+    assert!(!notes.contains("failed"), "{report:#}");
+    assert_eq!((failures(&report), &report["tests"][0]["complete"]), (String::new(), &false.into()), "{report:#}");
+}

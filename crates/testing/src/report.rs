@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is told where a run without recording failed.
+/// How a note begins that a run without recording failed; how it failed follows.
 pub const FAILS_UNRECORDED: &str = "the program also failed without recording";
+/// How a note begins that such a run was stopped at the limit of a run.
+pub const ENDLESS_UNRECORDED: &str = "without recording, the program did not end within";
 
 /// What came of a test.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -166,13 +168,18 @@ impl Report {
     /// Whether everything that was planned was tried, and no run without recording failed in a way that nothing shows.
     pub fn is_complete(&self) -> bool {
         let is_explored = self.explored.as_ref().is_none_or(|explored| !explored.is_cut_off);
-        let is_missed = self.finds.is_empty() && self.fails_unrecorded();
+        let is_missed = self.finds.is_empty() && (self.fails_unrecorded() || self.is_endless_unrecorded());
         self.left == 0 && !self.ended_early && self.without_trace == 0 && is_explored && !is_missed
     }
 
     /// Whether a run without recording failed.
     pub fn fails_unrecorded(&self) -> bool {
-        self.notes.iter().any(|note| note == FAILS_UNRECORDED)
+        self.notes.iter().any(|note| note.starts_with(FAILS_UNRECORDED))
+    }
+
+    /// Whether a run without recording was stopped at the limit of a run.
+    pub fn is_endless_unrecorded(&self) -> bool {
+        self.notes.iter().any(|note| note.starts_with(ENDLESS_UNRECORDED))
     }
 
     /// How many schedules were tried.

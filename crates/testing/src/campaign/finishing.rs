@@ -212,7 +212,11 @@ impl Campaign<'_> {
             }
         }
         let ends_again = find.replays.is_some_and(|(failed, made)| failed == 0 && made >= CERTAIN_END);
-        if find.failure.is_hang() && ends_again && !self.state.report.fails_unrecorded() {
+        if find.failure.is_hang()
+            && ends_again
+            && !self.state.report.fails_unrecorded()
+            && !self.state.report.is_endless_unrecorded()
+        {
             self.note(format!(
                 "{HUNG_ONCE} (seed {}): a loop that asks again and again is slow under some schedulers",
                 find.seed

@@ -5,7 +5,7 @@ use crate::attempt::{Attempt, Kind};
 use crate::baseline::Baseline;
 use crate::judge::{Cause, Effect, judge};
 use crate::observation::Observation;
-use crate::report::FAILS_UNRECORDED;
+use crate::report::{ENDLESS_UNRECORDED, FAILS_UNRECORDED};
 use crate::runner::{Ran, Unrecorded, cut_of, is_search, is_stopped, is_usual};
 use crate::settings::TestError;
 use foretrace_harness::{self as recorder, Scheduling};
@@ -319,7 +319,7 @@ impl Campaign<'_> {
     /// Runs the program so many times without recording it, to see what it writes.
     pub(super) fn unrecorded(&mut self, count: u64, most: Duration) -> Result<(), TestError> {
         let start = Instant::now();
-        let (mut failed, mut hung, mut slowest) = (0_u64, 0_u32, Duration::ZERO);
+        let (mut failure, mut hung, mut slowest) = (None, 0_u32, Duration::ZERO);
         let mut next = 0;
         while next < count {
             let batch: Vec<u64> = (next..count).take(self.jobs()).collect();
@@ -349,15 +349,22 @@ impl Campaign<'_> {
                         self.state.baseline.add_unrecorded(&seen);
                         self.forget_usual();
                     }
-                    Effect::Failed(_) => failed += 1,
+                    Effect::Failed(failed) if failed.is_hang() => {}
+                    Effect::Failed(failed) => failure = failure.or(Some(failed)),
                 }
             }
         }
         if self.state.report.recorded.passed == 0 && !slowest.is_zero() {
             self.runner.learn_unrecorded(slowest);
         }
-        if failed > 0 {
-            self.note(FAILS_UNRECORDED.to_string());
+        if hung > 0 && !self.state.report.is_endless_unrecorded() {
+            let limit = self.runner.limit().as_secs_f64();
+            self.note(format!("{ENDLESS_UNRECORDED} {limit:.0} s (more: --run-limit)"));
+        }
+        if let Some(failure) = failure {
+            if !self.state.report.fails_unrecorded() {
+                self.note(format!("{FAILS_UNRECORDED}: {failure}"));
+            }
             let settings = self.settings;
             if settings.harness.is_some() && !settings.sandbox && settings.jobs > 1 {
                 self.note(SAME_FILES.to_string());
