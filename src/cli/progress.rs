@@ -55,6 +55,14 @@ impl Spinner {
         Spinner(Some(ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5)).with_style(style)))
     }
 
+    /// Writes something while the line is away.
+    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        match &self.0 {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
     /// Shows how far a test is.
     pub fn show(&self, name: &str, progress: &foretrace::testing::Progress) {
         if let Some(bar) = &self.0 {

@@ -8,7 +8,7 @@ use super::outcome::{Outcome, say, since_start};
 use super::patched::write_first;
 use super::progress::Spinner;
 use super::test_repair::Repairer;
-use super::tested::{Tested, junit, write_again, write_again_json, write_json, write_text};
+use super::tested::{Tested, junit, write_again, write_again_json, write_json, write_sum, write_text};
 use anyhow::{Context, bail};
 use foretrace::recorder::{BACKTRACE, Program, Variables};
 use foretrace::testing::{self, Campaign, Predict, Report, Settings, State, Workplace, free_memory, run_again};
@@ -290,7 +290,8 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
         let left = (all + begun).saturating_sub(since_start()) / u32::try_from(count - nth)?;
         let time = if args.cargo { left.max(SHORTEST_SHARE) } else { all };
         let command = shown_command(&program.program, args);
-        let until = Instant::now() + time;
+        let started = Instant::now();
+        let until = started + time;
         // Repairs are sought in what is left.
         let settings = settings(args, &program, if args.repair { time * 2 / 3 } else { time }, stop)?;
         let Subject { name, directory, .. } = program;
@@ -306,7 +307,8 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
             Err(error) if many => {
                 let note = format!("{:#}", anyhow::Error::from(error));
                 say(format_args!("foretrace: {name}: {note}"));
-                let report = Report { ended_early: true, notes: vec![note], ..Report::default() };
+                let mut report = Report { ended_early: true, notes: vec![note], ..Report::default() };
+                report.times.all = started.elapsed();
                 (report, None)
             }
             tested => tested.map(|(report, state)| (report, Some(state)))?,
@@ -329,7 +331,12 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
             None => {}
         }
         folders.push(folder);
-        tested.push(Tested { name, command, directory, report, repairs });
+        let one = Tested { name, command, directory, report, repairs };
+        if args.format == Format::Text {
+            let mut out = anstream::stdout().lock();
+            spinner.aside(|| write_text(nth, many, &one, &mut out).and_then(|()| out.flush()))?;
+        }
+        tested.push(one);
     }
     drop(spinner);
     if tested.is_empty() {
@@ -337,7 +344,8 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
     }
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     match args.format {
-        Format::Text => write_text(&tested, &mut out)?,
+        Format::Text if many => write_sum(&tested, count, &mut out)?,
+        Format::Text => {}
         Format::Json => write_json(&tested, &mut out)?,
     }
     out.flush()?;

@@ -42,7 +42,7 @@ pub fn run(file: &Path, time: Duration, format: Format, stop: &AtomicBool) -> an
     }];
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     match format {
-        Format::Text => write_text(&one, &mut out)?,
+        Format::Text => write_text(0, false, &one[0], &mut out)?,
         Format::Json => write_json(&one, &mut out)?,
     }
     out.flush()?;

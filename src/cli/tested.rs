@@ -47,15 +47,28 @@ const MOST_ONE_WAY: usize = 5;
 
 const HEAD: anstyle::Style = anstyle::Style::new().bold();
 
-/// Writes what people read.
-pub fn write_text(tested: &[Tested], out: &mut dyn Write) -> io::Result<()> {
-    for (nth, one) in tested.iter().enumerate() {
-        if tested.len() > 1 {
-            writeln!(out, "{}{HEAD}{}{HEAD:#}", if nth > 0 { "\n" } else { "" }, one.name)?;
-        }
-        write_one(one, out)?;
+/// Writes what people read of a test, with its name if it is one of many.
+pub fn write_text(nth: usize, is_one_of_many: bool, tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
+    if is_one_of_many {
+        writeln!(out, "{}{HEAD}{}{HEAD:#}", if nth > 0 { "\n" } else { "" }, tested.name)?;
     }
-    Ok(())
+    write_one(tested, out)
+}
+
+/// Writes what came of many tests, the last line of a long report.
+pub fn write_sum(tested: &[Tested], count: usize, out: &mut dyn Write) -> io::Result<()> {
+    let (failing, others): (Vec<&Tested>, Vec<&Tested>) = tested.iter().partition(|one| !one.report.finds.is_empty());
+    let open = others.iter().filter(|one| !one.report.is_complete()).count();
+    let parts = [
+        (failing.len(), if failing.len() == 1 { "fails" } else { "fail" }),
+        (others.len() - open, "without a failure"),
+        (open, "without a failure so far, not all was tried"),
+        (count - tested.len(), "not tested"),
+    ];
+    let parts = parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
+    let head = format!("{count} tests: {}", parts.collect::<Vec<_>>().join("; "));
+    writeln!(out, "\n{HEAD}{head}{HEAD:#}")?;
+    failing.iter().try_for_each(|one| writeln!(out, "  {} fails", one.name))
 }
 
 fn write_one(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {

@@ -67,6 +67,12 @@ fn the_tests_of_a_project_are_tested_and_go_on() {
     let runs = |report: &Value, name: &str| find(report, name)["runs"]["passed"].as_u64();
     assert_eq!(runs(&rest, "careful"), runs(&first, "careful"), "it was finished: {rest:#}");
     assert!(runs(&rest, "hasty") > runs(&first, "hasty"), "it goes on: {first:#}{rest:#}");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("foretrace-rust");
+    let mut command = foretrace();
+    command.current_dir(folder).env("CARGO_TARGET_DIR", target);
+    let text = ran(command.args(["test", "--cargo", "--runs", "60", "--resume"]));
+    let sum = "\n2 tests: 1 fails; 1 without a failure\n  hasty_counter::hasty fails\n";
+    assert!(text.out.ends_with(sum), "{}{}", text.out, text.err);
 }
 
 /// A member of a workspace: its tests read a file of its folder, and what cargo tells of the package; one is ignored.
