@@ -36,3 +36,13 @@ fn a_run_without_recording_that_takes_too_long_has_not_failed() {
     assert!(!notes.contains("failed"), "{report:#}");
     assert_eq!((failures(&report), &report["tests"][0]["complete"]), (String::new(), &false.into()), "{report:#}");
 }
+
+/// Such a program fails here, and hardly ever by itself. So the report says what its threads do.
+#[test]
+fn who_waits_by_sleeping_is_told() {
+    let wrong = report(&built_with("waits-by-sleeping.c", ""), "--time 20 --stop-after 1");
+    assert!(failures(&wrong).contains("exit status 1"), "{wrong:#}");
+    assert!(wrong["tests"][0]["notes"].to_string().contains("a sleep lets others run and orders nothing"), "{wrong:#}");
+    let right = report(&built_with("waits-by-sleeping.c", "-DRIGHT"), "--time 20");
+    assert_eq!((failures(&right), &right["tests"][0]["notes"]), (String::new(), &serde_json::json!([])), "{right:#}");
+}

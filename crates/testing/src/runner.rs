@@ -37,6 +37,8 @@ pub struct Ran {
     pub took: Duration,
     /// Whether it came to its limit under the controller, and then went on without it.
     pub released: bool,
+    /// Whether a sleep was over before its time, since it let other threads run.
+    pub has_slept: bool,
     /// What the runtime said of work that may go on at the same time, and that the trace does not show so.
     pub said: Option<String>,
 }
@@ -245,13 +247,17 @@ impl<'s> Runner<'s> {
         let used_after_free = use_after_free_in_words(folder.path(), &logs)?;
         let seen = Observation { is_late, used_after_free, ..self.observe(ending, &apart) };
         let released = folder.path().join(RELEASED).is_file();
+        let has_slept = folder.path().join(SLEPT).is_file();
         let said = what_is_not_seen(&apart.output);
-        Ok(Ran { seen, folder, output: apart.output, took, released, said })
+        Ok(Ran { seen, folder, output: apart.output, took, released, has_slept, said })
     }
 }
 
 /// The file in a recording's folder that says that the run went on without the controller.
 const RELEASED: &str = "released";
+
+/// The file that says that a sleep was over before its time, since it let other threads run.
+const SLEPT: &str = "slept";
 
 /// The file that says that the runtime ended the program, which did what cannot be recorded.
 const REFUSED: &str = "refused";

@@ -3,10 +3,12 @@
 //! has slept when it looks at a clock: it sleeps the rest then.
 
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::{interpose, real, threads, tracked};
 use crate::controller;
 use crate::hooks::occupied::Occupied;
+use crate::mode;
 use crate::program_time;
 use crate::sys::{self, Deadline, EINTR, Timespec};
 use crate::threads::Thread;
@@ -44,6 +46,14 @@ fn yielded_or_cancelled() -> bool {
     yielded
 }
 
+/// Says that a sleep was over before its time, since it let others run. What waits for others by sleeping may fail so.
+fn note_cut_short() {
+    static IS_NOTED: AtomicBool = AtomicBool::new(false);
+    if !IS_NOTED.swap(true, Relaxed) {
+        mode::write_file(b"/slept\0", format_args!("\n"));
+    }
+}
+
 /// The thread owes the rest of a sleep, up to this moment of the monotonic clock.
 fn owe(until: Timespec) {
     if let Some(thread) = tracked() {
@@ -69,6 +79,7 @@ extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -
     let passed = asked.is_some_and(|span| program_time::pass(*span));
     let begun = sys::now(sys::CLOCK_MONOTONIC);
     if yielded_or_cancelled() {
+        note_cut_short();
         if let Some(span) = asked.filter(|_| !passed) {
             owe(begun.plus(*span));
         }
@@ -107,6 +118,7 @@ extern "C" fn clock_nanosleep_(by: c_int, flags: c_int, span: *const Timespec, l
         _ => Deadline { clock: by, at: *at }.monotonic(),
     });
     if yielded_or_cancelled() {
+        note_cut_short();
         until.into_iter().for_each(owe);
         return 0;
     }

@@ -36,6 +36,8 @@ const ALL_WAIT: &str = "a schedule after which all threads wait";
 /// What came to its time limit once, and in so many replays not at all, does not hang by the program's doing.
 const CERTAIN_END: u32 = 2;
 const HUNG_ONCE: &str = "a run came to its time limit, and its replays came to their ends";
+/// What is told where a run that fails has slept.
+const SLEEPS: &str = "threads sleep in runs that fail: a sleep lets others run and orders nothing, so what waits for others by sleeping may fail";
 /// Replays of a run that hangs.
 const REPLAYS_OF_HANG: u32 = 3;
 
@@ -415,6 +417,9 @@ impl Campaign<'_> {
                     all.triple = replayed.triple;
                 }
                 all.failed += 1;
+                if ran.has_slept {
+                    self.note(SLEEPS.to_string());
+                }
             }
         }
         Ok(all)
