@@ -27,7 +27,7 @@ fn a_static_proof_names_the_lock() {
         "Lock m: the critical sections from 1 to 4 of thread 1 and from 7 to 10 of thread 2 exclude each other.",
         "without any",
     ] {
-        assert!(run.stdout.contains(part), "`{part}` is missing in\n{}", run.stdout);
+        assert!(run.in_one_line().contains(part), "`{part}` is missing in\n{}", run.stdout);
     }
     let json = folder.foretrace("explain locked.jsonl --block 2 --format json");
     let report = must_fit("block-explanation.schema.json", &json.stdout);

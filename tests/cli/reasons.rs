@@ -46,13 +46,13 @@ fn a_spinlock_rules_out_an_update_by_its_values() {
 
 #[test]
 fn forks_signals_and_counts_are_named() {
-    let fork = of_bank(&format!("explain {BANK} 7 0 27")).stdout;
+    let fork = of_bank(&format!("explain {BANK} 7 0 27")).in_one_line();
     assert!(fork.contains("a thread starts after its fork"), "{fork}");
-    let barrier = litmus("barrier").foretrace("explain trace.jsonl 20 6 22").stdout;
+    let barrier = litmus("barrier").foretrace("explain trace.jsonl 20 6 22").in_one_line();
     assert!(barrier.contains("no thread leaves a barrier before all have come"), "{barrier}");
-    let signal = litmus("fig1b").foretrace("explain trace.jsonl 3 9 4").stdout;
+    let signal = litmus("fig1b").foretrace("explain trace.jsonl 3 9 4").in_one_line();
     assert!(signal.contains("needs a signal between 1"), "{signal}");
-    let count = litmus("semaphore").foretrace("explain trace.jsonl 3 17 4").stdout;
+    let count = litmus("semaphore").foretrace("explain trace.jsonl 3 17 4").in_one_line();
     assert!(count.contains("needs a count above zero"), "{count}");
 }
 

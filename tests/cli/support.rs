@@ -109,6 +109,14 @@ pub struct Run {
     pub stderr: String,
 }
 
+impl Run {
+    /// What it wrote, however its lines are broken.
+    #[allow(dead_code)] // not all that use this file need it
+    pub fn in_one_line(&self) -> String {
+        self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// Runs the command in a folder.
 pub fn foretrace_in(folder: &Path, arguments: &str) -> Run {
     ran(&mut command(folder, arguments))

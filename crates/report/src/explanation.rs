@@ -1,7 +1,7 @@
 //! `foretrace explain`, for people and for programs.
 
 use super::json::{DecidedJson, VERSION};
-use super::names::{Names, SourceLine, thread_name};
+use super::names::{Names, SourceLine, thread_name, wrapped};
 use super::sentence::{Speaker, capital};
 use super::style::{HEAD, write_rows};
 use super::table;
@@ -211,12 +211,17 @@ impl<'t> ExplanationReport<'t> {
     }
 }
 
+/// What stands before the lines of a point but its first.
+const INDENT: &str = "     ";
+
 /// The points of an argument.
 pub fn reasons(speaker: &Speaker<'_>, argument: &Argument, out: &mut dyn Write) -> io::Result<()> {
     for (number, reason) in argument.reasons.iter().enumerate() {
-        writeln!(out, "{:>3}. {}.", number + 1, capital(&speaker.sentence(&reason.statement)))?;
+        let point = format!("{:>3}. {}.", number + 1, capital(&speaker.sentence(&reason.statement)));
+        writeln!(out, "{}", wrapped(&point, INDENT))?;
         if !reason.so.is_empty() {
-            writeln!(out, "     So {}.", speaker.conclusions(&reason.so).join(", and "))?;
+            let so = format!("{INDENT}So {}.", speaker.conclusions(&reason.so).join(", and "));
+            writeln!(out, "{}", wrapped(&so, INDENT))?;
         }
     }
     Ok(())
