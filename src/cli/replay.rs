@@ -239,8 +239,19 @@ fn missing_place(missing: &str, format: Format) -> anyhow::Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-/// For gdb: the program's own frame, which stands above those of the runtime. A gdb without Python shows the runtime's.
-const SELECT_OWN_FRAME: &str = r#"python exec("frame = gdb.newest_frame()\nwhile frame.older() and 'foretrace_' in str(frame.name()): frame = frame.older()\nframe.select()")"#;
+/// For gdb: the frame of the program's own code that is about to make the access, above those of the runtime, and of the libraries whose
+/// headers it uses. If all of it is a library's, the one above the runtime. A gdb without Python shows the runtime's.
+const SELECT_OWN_FRAME: &str = r#"python exec("""
+frame = gdb.newest_frame()
+while frame.older() and 'foretrace_' in str(frame.name()): frame = frame.older()
+libraries = ('/usr/include/', '/usr/lib/', '/include/c++/', '/rustc/', '/rustlib/', '/registry/src/')
+def is_own(frame):
+    table = frame.find_sal().symtab
+    return table is not None and not any(part in table.fullname() for part in libraries)
+own = frame
+while own and not is_own(own): own = own.older()
+(own or frame).select()
+""")"#;
 
 /// Hands the program to gdb, which stops before the remote access.
 fn under_gdb(plan: &Plan, program: &Program, folder: &Folder) -> anyhow::Result<Outcome> {

@@ -213,6 +213,38 @@ fn gdb_stops_where_the_remote_access_is_about_to_happen() {
     assert!(run.out.contains("exited with code 01"), "{}", run.out);
 }
 
+/// The access itself is in a header of the C++ library; the user's line and variables are what gdb shows.
+#[test]
+fn gdb_shows_the_users_frame_of_an_access_in_a_header() {
+    if !is_installed("gdb") {
+        return;
+    }
+    let text = "#include <atomic>
+#include <thread>
+std::atomic<int> count;
+void add(int more) {
+    int seen = count.load();
+    count.store(seen + more);
+}
+int main() {
+    std::thread one(add, 1), other(add, 1);
+    one.join();
+    other.join();
+    return count.load() != 2;
+}
+";
+    let workshop = Workshop::build_text(text, "header.cpp");
+    let passing = (0..20).find(|seed| workshop.record("run", &["--seed", &seed.to_string()]) == json!({"code": 0}));
+    passing.expect("a passing run");
+    let witness = workshop.predict("run").swap_remove(0).witness;
+    let commands = "printf 'print more\\nkill\\nquit\\n'";
+    let script = format!("{commands} | foretrace replay {} --gdb -- ./program 2>&1", witness.display());
+    let run = ran(&mut workshop.shell(&script));
+    let (_, own) = run.out.split_once("hit Breakpoint").expect("it stopped");
+    assert!(own.contains(" add (more=1) at ") && own.contains("header.cpp:6"), "{}", run.out);
+    assert!(own.contains("$1 = 1"), "{}", run.out);
+}
+
 #[test]
 fn ctrl_c_leaves_a_trace() {
     let endless = "#include <unistd.h>\nint main(void) { write(1, \"on\\n\", 3); for (;;) usleep(1000); }\n";

@@ -47,7 +47,7 @@ fn load(bytes: u64) -> String {
          \x20 %good = and i1 %same, %on\n\
          \x20 br i1 %good, label %done, label %give, !prof !0\n{end}\
          slow:\n\
-         \x20 %recorded = call i64 @__foretrace_load{bytes}(ptr %address, i64 %place)\n\
+         \x20 %recorded = notail call i64 @__foretrace_load{bytes}(ptr %address, i64 %place)\n\
          \x20 br label %out\n\
          out:\n\
          \x20 %result = phi i64 [ %word, %done ], [ %word, %deliver ], [ %recorded, %slow ]\n\
@@ -76,7 +76,7 @@ fn store(bytes: u64) -> String {
          \x20 store volatile i{bits} %value, ptr %mirror, align {bytes}\n\
          \x20 br label %done\n{end}\
          slow:\n\
-         \x20 call void @__foretrace_store{bytes}(ptr %address, i64 %word, i64 %place)\n\
+         \x20 notail call void @__foretrace_store{bytes}(ptr %address, i64 %word, i64 %place)\n\
          \x20 br label %out\n\
          out:\n\
          \x20 ret void\n}}\n"
@@ -132,7 +132,7 @@ fn end() -> String {
          \x20 %quiet = icmp eq i8 %pending, 0\n\
          \x20 br i1 %quiet, label %out, label %deliver, !prof !0\n\
          deliver:\n\
-         \x20 call void @__foretrace_deliver()\n\
+         \x20 notail call void @__foretrace_deliver()\n\
          \x20 br label %out\n\
          give:\n\
          \x20 store volatile i64 0, ptr %header\n\

@@ -40,7 +40,9 @@ impl Hooks<'_> {
             module.add_attribute(function, "nounwind");
             (ty, function)
         });
-        self.builder.call(ty, function, arguments)
+        let call = self.builder.call(ty, function, arguments);
+        call.keep_frame();
+        call
     }
 
     /// A scalar as a word.

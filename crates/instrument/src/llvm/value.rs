@@ -262,6 +262,11 @@ impl Value {
         unsafe { (api().LLVMSetTailCallKind)(self, if always { 2 } else { 1 }) }
     }
 
+    /// Keeps the frame of the caller during a call, for debuggers and stack traces.
+    pub fn keep_frame(self) {
+        unsafe { (api().LLVMSetTailCallKind)(self, 3) }
+    }
+
     /// Makes a call as its caller was called: the arguments are passed on the way they came.
     pub fn pass_on(self, caller: Value) {
         unsafe { (api().LLVMSetInstructionCallConv)(self, (api().LLVMGetFunctionCallConv)(caller)) };
