@@ -36,7 +36,7 @@ pub fn random() -> u64 {
     state
 }
 
-/// What a run does or does not do from its start to its end: each but the last in every other run, by the seed.
+/// What a run does or does not do from its start to its end: each in every other run, by the seed.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 pub enum Habit {
@@ -46,8 +46,6 @@ pub enum Habit {
     WakesAny,
     /// A thread that was woken lets others go first: what it waited for may be gone when it looks, and the signal with it.
     GoesOnLate,
-    /// A thread that sleeps goes on when all others wait or sleep for longer. It is of all runs of a scheduler that has it.
-    SleepsOn,
 }
 
 /// The habits of this run, a bit each.
@@ -57,7 +55,7 @@ impl Habit {
     /// Draws those of this run, of these. Takes no number.
     pub fn draw(of: &[Habit]) {
         const BITS: u32 = 40; // of the random number that are left out
-        let drawn = (RANDOM.load(Relaxed) >> BITS) as u8 | 1 << Habit::SleepsOn as u8;
+        let drawn = (RANDOM.load(Relaxed) >> BITS) as u8;
         HABITS.store(of.iter().fold(0, |habits, habit| habits | drawn & 1 << *habit as u8), Relaxed);
     }
 

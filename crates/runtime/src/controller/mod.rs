@@ -208,35 +208,6 @@ pub fn yield_turn(thread: &'static Thread) -> bool {
     others
 }
 
-/// How often a thread that sleeps lets others go on: they may wait for it in a loop.
-const MOST_TURNS_OF_A_SLEEP: u32 = 1000;
-
-/// Lets others go on while a thread sleeps, up to this moment of the program's time. Whether the sleep is over before its time. It is, unless this
-/// run has the habit: then the thread sleeps until all others wait, or sleep for longer.
-pub fn sleeps(thread: &'static Thread, until: Timespec) -> bool {
-    if !Habit::SleepsOn.is_of_this_run() || replaying() || explores() {
-        return yield_turn(thread);
-    }
-    thread.turn.asleep.set(Some(until));
-    let is_cut_short = (0..MOST_TURNS_OF_A_SLEEP).all(|_| !sleeps_shortest(thread) && yield_turn(thread));
-    thread.turn.asleep.set(None);
-    is_cut_short
-}
-
-/// Whether no other thread can go on but those that sleep for longer.
-fn sleeps_shortest(thread: &Thread) -> bool {
-    LOCK.lock();
-    let is_it = !threads::all().any(|other| !core::ptr::eq(other, thread) && ready(other) && !outsleeps(other, thread));
-    LOCK.unlock();
-    is_it
-}
-
-/// Whether a thread sleeps for longer than one that sleeps, or is awake.
-fn outsleeps(other: &Thread, thread: &Thread) -> bool {
-    let until = |thread: &Thread| thread.turn.asleep.get().map(|until| (until, thread.number.get()));
-    until(other).is_some_and(|other| until(thread).is_none_or(|until| other > until))
-}
-
 /// The thread goes to sleep in the kernel: others may run. It queues at its next counted record.
 pub fn outside(thread: &'static Thread) {
     if !controlled() {
@@ -533,8 +504,7 @@ pub fn skips_sleep(thread: &Thread) -> bool {
     let waits = |other: &Thread| match other.turn.state.get() {
         State::Blocked => other.turn.deadline.get().is_none(),
         State::Done => true,
-        State::Ready => outsleeps(other, thread),
-        State::Outside => false,
+        State::Outside | State::Ready => false,
     };
     if !controlled() || !release::is_of_test() || SKIPPED.load(Relaxed) >= MOST_SKIPPED || waking::by_others() {
         return false;

@@ -82,9 +82,8 @@ fn some() -> u64 {
 fn habits(scheduler: Scheduler) -> &'static [Habit] {
     match scheduler {
         Scheduler::Pct | Scheduler::Pos => &[Habit::WaitsLate, Habit::WakesAny, Habit::GoesOnLate],
-        Scheduler::Order => &[Habit::WakesAny, Habit::GoesOnLate, Habit::SleepsOn],
-        Scheduler::Turns => &[Habit::WakesAny, Habit::SleepsOn],
-        Scheduler::Random | Scheduler::RoundRobin | Scheduler::Urw => &[Habit::WakesAny],
+        Scheduler::Order => &[Habit::WakesAny, Habit::GoesOnLate],
+        Scheduler::Turns | Scheduler::Random | Scheduler::RoundRobin | Scheduler::Urw => &[Habit::WakesAny],
     }
 }
 

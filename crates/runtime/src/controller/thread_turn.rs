@@ -70,8 +70,6 @@ pub struct Turn {
     pub(super) timed_out: Cell<bool>,
     /// It waits in the kernel for a signal, which another thread or nobody sends.
     pub(super) listens: Cell<bool>,
-    /// It sleeps up to this moment of the program's time, and lets others go on.
-    pub(super) asleep: Cell<Option<Timespec>>,
     /// Its last wait ended by its limit, and no other thread has gone on since.
     pub(super) is_late: Cell<bool>,
     /// It stands before an access of the triple that it must not make yet.

@@ -13,14 +13,11 @@ use crate::program_time;
 use crate::sys::{self, Deadline, EINTR, Timespec};
 use crate::threads::Thread;
 
-/// Whether somebody else had its turn now; false if the thread should sleep. A sleep of this span may last until others are done.
-fn yielded(span: Option<Timespec>) -> bool {
+/// The thread, if somebody else gets its turn now; false if it should sleep.
+fn yielded() -> bool {
     let Some(thread) = tracked().filter(|_| controller::controlled()) else { return false };
     thread.occupy();
-    let yielded = match span {
-        Some(span) => controller::sleeps(thread, program_time::now(sys::CLOCK_MONOTONIC).plus(span)),
-        None => controller::yield_turn(thread),
-    };
+    let yielded = controller::yield_turn(thread);
     thread.end();
     yielded
 }
@@ -37,12 +34,12 @@ fn really<R>(sleep: impl FnOnce() -> R) -> R {
 }
 
 /// The same of a call in which a thread that is cancelled ends, before it sleeps or meanwhile.
-fn yielded_or_cancelled(span: Option<Timespec>) -> bool {
+fn yielded_or_cancelled() -> bool {
     let thread = tracked();
     if let Some(thread) = thread {
         threads::cancellation_point_apart(thread);
     }
-    let yielded = yielded(span);
+    let yielded = yielded();
     if let Some(thread) = thread.filter(|_| yielded) {
         threads::cancellation_point_apart(thread);
     }
@@ -81,7 +78,7 @@ extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -
     let asked = unsafe { span.as_ref() };
     let passed = asked.is_some_and(|span| program_time::pass(*span));
     let begun = sys::now(sys::CLOCK_MONOTONIC);
-    if yielded_or_cancelled(asked.copied().filter(is_span)) {
+    if yielded_or_cancelled() {
         note_cut_short();
         if let Some(span) = asked.filter(|_| !passed) {
             owe(begun.plus(*span));
@@ -94,14 +91,10 @@ extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -
     really(|| real::nanosleep(span, left))
 }
 
-/// Whether it is one; else the call says what is wrong.
-fn is_span(span: &Timespec) -> bool {
-    (0..1_000_000_000).contains(&span.nanoseconds) && span.seconds >= 0
-}
-
 /// Skips the sleep of a thread that is alone, if its run is one of a test. A loop that waits for what never comes soon sleeps again.
 fn is_skipped(span: Timespec, passed: bool) -> bool {
-    let Some(thread) = tracked().filter(|_| is_span(&span)) else { return false };
+    let is_one = (0..1_000_000_000).contains(&span.nanoseconds) && span.seconds >= 0; // else the call says what is wrong
+    let Some(thread) = tracked().filter(|_| is_one) else { return false };
     thread.occupy();
     let skips = controller::skips_sleep(thread);
     if skips && !passed {
@@ -124,7 +117,7 @@ extern "C" fn clock_nanosleep_(by: c_int, flags: c_int, span: *const Timespec, l
         0 => sys::now(sys::CLOCK_MONOTONIC).plus(*at),
         _ => Deadline { clock: by, at: *at }.monotonic(),
     });
-    if yielded_or_cancelled(None) {
+    if yielded_or_cancelled() {
         note_cut_short();
         until.into_iter().for_each(owe);
         return 0;
@@ -162,7 +155,7 @@ extern "C" fn thrd_sleep_(span: *const Timespec, left: *mut Timespec, _: usize) 
 }
 
 extern "C" fn sched_yield_(_: usize) -> c_int {
-    if yielded(None) { 0 } else { real::sched_yield() }
+    if yielded() { 0 } else { real::sched_yield() }
 }
 
 extern "C" fn thrd_yield_(_: usize) {
