@@ -188,6 +188,7 @@ cases! {
     tries: "tries.c";
     tryjoin: "tryjoin.c";
     ucontext: "ucontext.c";
+    unfilled: "unfilled.c";
     wide_memory: "wide-memory.c";
     wide_swap: "wide-swap.c", "-mcx16";
     wrong_lock: "wrong-lock.c";

@@ -143,7 +143,7 @@ impl Lengths {
         let [start, bytes, ..] = record.words;
         match record.kind {
             Kind::Allocate => {
-                self.0.insert(start, bytes);
+                self.0.insert(start, record.allocated());
                 None
             }
             Kind::Free if bytes == 0 => {
@@ -166,9 +166,9 @@ struct Freed {
 impl Freed {
     /// Takes up what the allocator did.
     fn take(&mut self, thread: usize, record: &Record) {
-        let [start, bytes, ..] = record.words;
+        let start = record.words[0];
         if record.kind == Kind::Allocate {
-            let end = start.saturating_add(bytes.max(1));
+            let end = start.saturating_add(record.allocated().max(1));
             let before = self.blocks.range(..end).rev().take_while(|(_, (until, _))| *until > start);
             let overlapping: Vec<u64> = before.map(|(start, _)| *start).collect();
             overlapping.iter().for_each(|start| _ = self.blocks.remove(start));

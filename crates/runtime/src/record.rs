@@ -78,6 +78,9 @@ pub const COUNT_WORD: usize = 5;
 /// the two the hook of a single access is then given the [`Kind`] of its record.
 pub const COMPUTABLE: u64 = 1 << 63;
 
+/// In the size of a block that was allocated: it holds what a freed one left there, and not zeros.
+pub const LEFT_OVER: u64 = 1 << 63;
+
 /// Bits of a stamp that are the order.
 pub const ORDER_BITS: u32 = 47;
 /// How many counted things may be between two ordered records without a `Skip`.

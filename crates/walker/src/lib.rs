@@ -31,6 +31,7 @@ mod statistics;
 mod thread_order;
 mod threads;
 mod transactions;
+mod unfilled;
 mod value;
 mod walk;
 mod window;

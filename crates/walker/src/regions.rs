@@ -135,6 +135,11 @@ impl Regions {
         self.last
     }
 
+    /// The newest region.
+    pub fn last(&self) -> RegionId {
+        self.last
+    }
+
     /// The region that an address lies in, and where it starts.
     pub fn at(&self, address: u64) -> (RegionId, u64) {
         let before = self.live.range(..=address).next_back();

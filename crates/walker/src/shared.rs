@@ -240,7 +240,7 @@ impl Analysis {
             return;
         }
         match record.kind {
-            Kind::Allocate => self.born(record.words[0], record.words[1], Birth::Block),
+            Kind::Allocate => self.born(record.words[0], record.allocated(), Birth::Block),
             Kind::Alloca => self.born(record.words[0], record.words[1], Birth::Frame),
             Kind::Free => self.freed(thread, record),
             Kind::Fork | Kind::Join => self.of_threads(thread, record),

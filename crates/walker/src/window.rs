@@ -22,7 +22,12 @@ pub(crate) fn choose_initials(world: &mut World<'_>) -> Result<FxHashMap<u32, u6
     for cell in unknown {
         let largest = u64::MAX >> (64 - 8 * world.cells.all[cell as usize].piece.size);
         let is_new = |value: &u64| found.get(&cell).is_none_or(|found| !found.contains(value));
-        let value = (0..=largest).rev().find(is_new).ok_or(WalkError::NoInitial)?;
+        let Some(value) = (0..=largest).rev().find(is_new) else {
+            match world.begins_later {
+                true => return Err(WalkError::NoInitial),
+                false => continue, // a byte that held everything that a byte can hold: zero is as good
+            }
+        };
         world.initial[cell as usize] = Some(value);
         chosen.insert(cell, value);
     }

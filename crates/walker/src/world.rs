@@ -18,6 +18,7 @@ use crate::regions::{Birth, OUTSIDE, RegionId};
 use crate::shared::{Analysis, Cells, Shared, Sharing};
 use crate::statistics::{Mismatch, Statistics, Ways};
 use crate::transactions::Span;
+use crate::unfilled::Unfilled;
 use crate::value::Word;
 use foretrace_instrument::sidecar::LocationId;
 use foretrace_trace::{
@@ -69,6 +70,7 @@ pub(crate) struct World<'a> {
     pub begins_later: bool,
     /// What is known of its variables' values then.
     pub initials: Initials,
+    pub unfilled: Unfilled,
     /// Whether the failure that ended the run is in the trace.
     pub failed: bool,
     /// With so many events the trace ends at the next access that was left out.
@@ -141,6 +143,7 @@ impl<'a> World<'a> {
             others_started: false,
             begins_later: false,
             initials: Initials::default(),
+            unfilled: Unfilled::default(),
             failed: false,
             most_events: usize::MAX,
             locations: Vec::new(),
@@ -206,6 +209,7 @@ impl<'a> World<'a> {
     /// Adds an access that is the k-th of n of one step.
     pub fn push_part(&mut self, source: Source, op: Op, part: Option<(u32, u32)>) -> EventId {
         let Source { thread, loc, at } = source;
+        self.unfilled.note(thread, &op, &self.cells);
         let at = (!self.begins_later).then_some(at);
         self.draft.push(Event { thread, op, loc, at, part, tried: false })
     }
@@ -331,12 +335,18 @@ impl<'a> World<'a> {
         self.initial[cell].get_or_insert(bits);
     }
 
-    /// The first that is known of a cell is a write: before it memory was as at the start, unless the trace begins later.
-    pub fn starts_unseen(&mut self, cell: u32) {
+    /// Whether what a cell holds before the first event may have to be called unknown.
+    pub fn may_start_unknown(&self, cell: u32) -> bool {
+        self.begins_later || self.unfilled.is_left_over(self.cells.all[cell as usize].region)
+    }
+
+    /// The first that is known of a cell is a write, of this thread: before it memory was as at the start, unless the trace begins later, or
+    /// other threads may know a block that holds what a freed one left there.
+    pub fn starts_unseen(&mut self, thread: ThreadId, cell: u32) {
         if self.initial.get(cell as usize).copied().flatten().is_some() {
             return;
         }
-        if self.begins_later {
+        if self.begins_later || self.unfilled.is_shown(thread, self.cells.all[cell as usize].region) {
             self.initials.unknown(cell);
         }
         self.starts_as(cell, self.image(cell));

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use foretrace_runtime::record::{
-    HEADER_WORDS, Kind, MAGIC, MESSAGES, MESSAGES_END, PLACE_BITS, TRIED, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, order_of,
+    HEADER_WORDS, Kind, LEFT_OVER, MAGIC, MESSAGES, MESSAGES_END, PLACE_BITS, TRIED, WOKEN_BY_TIMEOUT,
+    WOKEN_SPURIOUSLY, order_of,
 };
 
 /// A record: its words without the header, and without the order if it has one.
@@ -150,7 +151,7 @@ impl World {
         let extra = record.without_mark();
         match record.kind {
             kind if kind.size() > 0 => self.access(record),
-            Kind::Allocate => drop((object..object + extra).map(|at| self.bytes.remove(&at)).count()),
+            Kind::Allocate => drop((object..object + (extra & !LEFT_OVER)).map(|at| self.bytes.remove(&at)).count()),
             Kind::Acquire => {
                 let depth = match self.mutexes.get(&object) {
                     None => 1,

@@ -11,7 +11,7 @@ use crate::log;
 use crate::mode;
 use crate::modules;
 use crate::ownership;
-use crate::record::Kind;
+use crate::record::{Kind, LEFT_OVER};
 use crate::sys::{self, EINVAL, ENOMEM};
 use crate::threads::Thread;
 
@@ -35,10 +35,18 @@ fn allocate(bytes: usize, place: usize, real: impl Fn() -> *mut c_void) -> *mut 
     let memory = real();
     if !memory.is_null() {
         ownership::renew(memory as u64, bytes as u64);
-        log::sync(thread, Kind::Allocate, place, memory as u64, bytes as u64);
+        log::sync(thread, Kind::Allocate, place, memory as u64, bytes as u64 | left_over(memory, bytes));
     }
     thread.end();
     memory
+}
+
+/// [`LEFT_OVER`] if a new block holds something: what a freed one left there. Longer blocks are new mappings, whose bytes are zeros.
+fn left_over(memory: *const c_void, bytes: usize) -> u64 {
+    const MOST: usize = 128 << 10;
+    // SAFETY: the block that the allocator has just given, which nobody else knows yet.
+    let held = unsafe { core::slice::from_raw_parts(memory.cast::<u8>(), bytes.min(MOST)) };
+    if held.iter().any(|byte| *byte != 0) { LEFT_OVER } else { 0 }
 }
 
 extern "C" fn malloc_(bytes: usize, place: usize) -> *mut c_void {
@@ -61,7 +69,7 @@ extern "C" fn realloc_(memory: *mut c_void, bytes: usize, place: usize) -> *mut 
     let new = real();
     if !new.is_null() {
         ownership::renew(new as u64, bytes as u64);
-        log::sync(thread, Kind::Allocate, place, new as u64, bytes as u64);
+        log::sync(thread, Kind::Allocate, place, new as u64, bytes as u64 | left_over(new, bytes));
     } else if bytes != 0 {
         log::sync(thread, Kind::Allocate, place, memory as u64, before as u64); // it failed: the old one is still there
     }

@@ -174,7 +174,7 @@ kinds! {
     Exit = 83, 4;
     /// A thread was joined: its number, -, order.
     Join = 84, 4;
-    /// Memory was allocated: address, size in bytes, order. The place is where the allocator returns to.
+    /// Memory was allocated: address, size in bytes (with [`LEFT_OVER`](super::LEFT_OVER)), order. The place is where the allocator returns to.
     Allocate = 85, 4;
     /// Memory was given back: address, bytes of a mapping (0 of the allocator), order.
     Free = 86, 4;

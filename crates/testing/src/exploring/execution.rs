@@ -298,9 +298,10 @@ fn sizes(logs: &[Log]) -> FxHashMap<(u64, u64), u64> {
     }
     all.sort_unstable_by_key(|(order, _)| *order);
     let (mut live, mut sizes) = (FxHashMap::default(), FxHashMap::default());
-    for (order, Record { kind, words: [address, bytes, ..], .. }) in all {
-        if kind == Kind::Allocate {
-            live.insert(address, bytes);
+    for (order, record) in all {
+        let address = record.words[0];
+        if record.kind == Kind::Allocate {
+            live.insert(address, record.allocated());
         } else if let Some(bytes) = live.remove(&address) {
             sizes.insert((address, order), bytes);
         }

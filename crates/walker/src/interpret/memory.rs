@@ -308,7 +308,7 @@ impl Walk<'_, '_> {
 
     /// A shared cell holds these bytes: if it did not when last seen, code that was not recorded has written it.
     pub(super) fn expect_content(&mut self, source: Source, cell: u32, address: u64, (size, bits): (u32, u64)) {
-        if self.world.begins_later {
+        if self.world.may_start_unknown(cell) {
             self.world.initials.found(cell, bits);
         }
         if let Some(fixed) = self.world.loosen(cell) {
@@ -382,7 +382,7 @@ impl Walk<'_, '_> {
             return self.count_own(false);
         }
         self.world.loosen(cell);
-        self.world.starts_unseen(cell);
+        self.world.starts_unseen(self.thread.id, cell);
         let op = self.written(cell, word.term, word.bits, false);
         self.world.push(source, op);
         self.count_access(cell);
@@ -444,7 +444,7 @@ impl Walk<'_, '_> {
         }
         cells().for_each(|(cell, _)| _ = self.world.loosen(cell));
         for (offset, size, cell, part) in pieces.parts(step, steps) {
-            self.world.starts_unseen(cell);
+            self.world.starts_unseen(self.thread.id, cell);
             let bytes = bytes.part(offset, size);
             let expr = self.world.expressions.join(&bytes).term;
             let op = self.written(cell, expr, bytes.bits, false);

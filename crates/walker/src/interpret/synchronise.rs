@@ -390,7 +390,11 @@ impl Walk<'_, '_> {
             }
             None => Origin::Unknown,
         };
-        self.world.born(record.words[0], record.words[1], (Birth::Block, origin));
+        self.world.born(record.words[0], record.allocated(), (Birth::Block, origin));
+        if self.world.survey.is_none() {
+            let region = self.world.cells.regions.last();
+            self.world.unfilled.born(self.thread.id, region, record.is_left_over());
+        }
         Ok(())
     }
 

@@ -11,7 +11,8 @@ pub use snapshot::Snapshots;
 
 use crate::error::WalkError;
 use foretrace_runtime::record::{
-    COUNT_WORD, FileHeader, HEADER_WORDS, Kind, MAGIC, Site, TRIED, WOKEN_SPURIOUSLY, count_of, fail, order_of,
+    COUNT_WORD, FileHeader, HEADER_WORDS, Kind, LEFT_OVER, MAGIC, Site, TRIED, WOKEN_SPURIOUSLY, count_of, fail,
+    order_of,
 };
 use rustc_hash::FxHashMap;
 use std::fs;
@@ -49,6 +50,17 @@ impl Record {
     /// Whether a call that took a lock, counted down, woke or joined might have come back without it.
     pub fn is_tried(&self) -> bool {
         !(self.kind == Kind::Wake && self.words[1] == WOKEN_SPURIOUSLY) && self.words[1] & TRIED != 0
+    }
+
+    /// Of an allocation, how many bytes it gives.
+    #[inline]
+    pub fn allocated(&self) -> u64 {
+        self.words[1] & !LEFT_OVER
+    }
+
+    /// Of an allocation, whether its memory holds what a freed block left there.
+    pub fn is_left_over(&self) -> bool {
+        self.words[1] & LEFT_OVER != 0
     }
 
     /// What an access left in its memory.
