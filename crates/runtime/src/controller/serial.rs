@@ -43,11 +43,11 @@ const BEYOND: u64 = 4;
 
 /// Records of the turns that were given so far while several threads could go on.
 static GIVEN: AtomicU64 = AtomicU64::new(0);
-/// In long runs a turn is longer, such that there are about so many each time the run gets 2.7 times as long.
+/// A long run has about so many turns more each time that it gets 2.7 times as long.
 const OFTEN: u64 = 1 << 15;
 
-/// Turns may now be of so many counted records, if a scheduler would have them of this many. A program of millions of accesses would take
-/// minutes where each turn is of one record.
+/// How many counted records a turn may have now, if a scheduler would give it `longest`. With turns of one record a program of millions of
+/// accesses would take minutes.
 fn stretched(longest: u64) -> u64 {
     longest.max(GIVEN.load(Relaxed) / OFTEN * 2)
 }
