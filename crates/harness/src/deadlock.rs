@@ -151,7 +151,7 @@ fn ends(recording: &Path, positions: &Positions, objects: &[u64]) -> Result<Ends
             own.iter().rposition(|(taken, ..)| *taken == object).map(|at| own.remove(at))
         };
         for record in log.records().filter(|record| record.order() != Some(0)) {
-            last_own = if positions.is_own(&record) && positions.has_line(&record) { Some(record) } else { last_own };
+            last_own = if positions.is_own(&record) { Some(record) } else { last_own };
             match record.kind {
                 Kind::Acquire | Kind::WriteLock => own.push((record.words[0], false, last_own)),
                 Kind::ReadLock => own.push((record.words[0], true, last_own)),

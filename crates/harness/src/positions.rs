@@ -48,13 +48,13 @@ impl Positions {
     }
 
     /// Whether it is known which line a record comes from.
-    pub fn has_line(&self, record: &Record) -> bool {
+    fn has_line(&self, record: &Record) -> bool {
         self.program.as_ref().is_some_and(|program| program.position(record.site()).is_some())
     }
 
-    /// Whether a record comes from the program's own code, not from that of a library that it is built with.
+    /// Whether a record comes from a known line of the program's own code, not from that of a library that it is built with.
     pub fn is_own(&self, record: &Record) -> bool {
-        self.program.as_ref().is_some_and(|program| !program.is_in_library(record.site()))
+        self.has_line(record) && self.program.as_ref().is_some_and(|program| !program.is_in_library(record.site()))
     }
 
     /// Where an access is, as `file:line:column`. Of what was not compiled for recording nothing is known.

@@ -34,7 +34,7 @@ pub fn last_stretches(
     let mut accesses = vec![None; turns.len()];
     for (path, log) in thread_paths(&logs).iter().zip(&logs) {
         let own = turns.iter().zip(&counts).enumerate().filter(|(_, (turn, _))| turn.path == *path);
-        let is_own = |record: &Record| positions.is_own(record) && positions.has_line(record);
+        let is_own = |record: &Record| positions.is_own(record);
         ends(log, own.map(|(at, (_, counts))| (at, counts.clone())), is_own, &mut accesses);
     }
     let told = turns.iter().zip(accesses).rev().filter_map(|(turn, accesses)| {

@@ -42,8 +42,8 @@ pub fn overwrite(memory: *mut c_void) -> usize {
     }
 }
 
-/// The allocator marks blocks that it keeps for their thread with a number that is another one in each process. Whoever reads a freed
-/// block's second word gets it. So the first block that has it says what it is, and it becomes the same in all runs.
+/// The allocator marks the blocks that it keeps for a thread by a number. Each process has another one. Whoever reads the second word of a freed
+/// block gets it. So the first block that has it says what it is, and it becomes the same in all runs.
 pub fn settle(memory: *mut c_void, size: usize) {
     let is_kept = (MARK + 8..=KEPT).contains(&size);
     if !is_kept || IS_SOUGHT.load(Relaxed) || IS_SOUGHT.swap(true, Relaxed) {
