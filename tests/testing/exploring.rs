@@ -2,7 +2,7 @@
 //! again, bugs that need interruptions, deadlocks, loops that wait, and right twins, of which all is explored.
 
 use super::synchronised::Synchronised;
-use super::{built_with as program, support};
+use super::{built_with as program, failures, report as tested, support};
 use foretrace::litmus;
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -92,6 +92,21 @@ fn readers_who_take_all_have_a_class_for_each_order_of_calls() {
             assert_eq!(status, i32::from(failed > 0), "{how} {fails}");
         }
     }
+}
+
+/// One of 70 orders changes what is printed. That counts where all runs print the same, and not where what they print varies anyway.
+#[test]
+fn output_counts_where_nothing_varies_by_itself() {
+    let options = "--predict cutpoints --runs 35";
+    let steady = tested(&program("combination.c", "-DTURNS=4 -DOPENS=361 -DPRINTS=1"), options);
+    let told = "the output differs from that of passing runs: the safe is open";
+    assert!(failures(&steady).contains(told), "{steady:#}");
+    assert_eq!(steady["tests"][0]["explored"]["fails"], true, "{steady:#}");
+    let find = &steady["tests"][0]["finds"][0];
+    assert_eq!(find["replays"]["failed"], find["replays"]["times"], "{steady:#}");
+    let varying = tested(&program("combination.c", "-DTURNS=3 -DOPENS=0 -DPRINTS=2"), options);
+    assert_eq!(failures(&varying), "", "{varying:#}");
+    assert_eq!(varying["tests"][0]["explored"]["complete"], true, "{varying:#}");
 }
 
 /// Threads leave a barrier in no order, and come to its next round in no order with those that leave.

@@ -111,6 +111,14 @@ impl Baseline {
         })
     }
 
+    /// Whether all passing runs wrote the same, some of them recorded. Then a difference counts wherever it comes from; else a schedule that
+    /// is far from usual ones may show a mere order that none of these has.
+    pub fn is_steady(&self) -> bool {
+        let enough = |runs| runs >= FEWEST_STEADY;
+        let recorded = self.runs.saturating_sub(self.unrecorded);
+        enough(self.unrecorded) && enough(recorded) && self.texts.values().all(|seen| seen.whole.len() <= 1)
+    }
+
     /// Where a run differs from all passing ones; nothing where it does not, or where nothing is known.
     pub fn unusual(&self, run: &Observation) -> Option<Unusual> {
         if self.runs == 0 {

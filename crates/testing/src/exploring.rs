@@ -20,6 +20,7 @@ mod state;
 use super::baseline::Baseline;
 use super::judge::{Cause, Failure};
 use super::kept::copy;
+use super::observation::Observation;
 use super::settings::{Settings, TestError};
 use execution::Execution;
 use executions::Executions;
@@ -90,6 +91,8 @@ pub struct Failing {
     pub classes: u64,
     /// Where the first one is kept.
     pub kept: Option<PathBuf>,
+    /// What was seen of the first one, if a run of it came to its end.
+    pub seen: Option<Observation>,
     /// By which failures count as the same.
     signature: String,
 }
@@ -364,7 +367,15 @@ impl Collected {
             }
         };
         let late = late_waits(run, self.late.as_deref())?;
-        self.explored.failing.push(Failing { failure, cycle, late, classes: 1, kept, signature });
+        self.explored.failing.push(Failing {
+            failure,
+            cycle,
+            late,
+            classes: 1,
+            kept,
+            seen: run.seen.clone(),
+            signature,
+        });
         Ok(())
     }
 }

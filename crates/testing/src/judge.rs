@@ -22,7 +22,7 @@ impl Effect {
     /// The same, but what the program writes does not count.
     pub fn but_for_output(self) -> Effect {
         match self {
-            Effect::Failed(Failure { cause: Cause::Differs(_), .. }) => Effect::Same,
+            Effect::Failed(failure) if failure.is_output() => Effect::Same,
             effect => effect,
         }
     }
@@ -105,6 +105,11 @@ impl Failure {
     /// Whether memory was used after its `free`.
     pub fn is_use_after_free(&self) -> bool {
         self.cause == Cause::UseAfterFree
+    }
+
+    /// Whether no more than what it wrote is wrong with a run.
+    pub fn is_output(&self) -> bool {
+        matches!(self.cause, Cause::Differs(_))
     }
 
     /// Whether a run took as long as it may.

@@ -326,8 +326,8 @@ pub fn is_usual(seed: u64) -> bool {
     }
 }
 
-/// Whether a recorded run with this seed goes by a scheduler that searches. Its output says nothing: orders of lines that no other run
-/// has are what it looks for.
+/// Whether a recorded run with this seed goes by a scheduler that searches. Its output says nothing where that of usual runs varies: orders
+/// that no other run has are what it looks for.
 pub fn is_search(seed: u64) -> bool {
     matches!(way(seed), Way::By(scheduler) if scheduler != Scheduler::Order)
 }

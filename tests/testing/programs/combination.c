@@ -1,4 +1,5 @@
-/* Two threads turn a dial: one writes zeros and one writes ones, each turn under the lock. Only one order of their turns opens the safe. */
+/* Two threads turn a dial: one writes zeros and one writes ones, each turn under the lock. Only one order of their turns opens the safe.
+   With PRINTS that is no failure, and only printed: 2 prints the dial, too, which varies. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -20,6 +21,12 @@ int main(void) {
     pthread_create(&ones, 0, turn, &lock);
     pthread_join(zeros, 0);
     pthread_join(ones, 0);
+#ifdef PRINTS
+    printf("the safe is %s\n", dial == OPENS ? "open" : "shut");
+    if (PRINTS == 2)
+        printf("%s %d\n", dial % 2 ? "odd" : "even", dial);
+    return 0;
+#endif
     if (dial == OPENS) {
         fprintf(stderr, "error: the safe is open\n");
         return 1;

@@ -67,6 +67,9 @@ impl Campaign<'_> {
             return Ok(());
         }
         self.has_explored = true;
+        if self.state.baseline.is_steady() {
+            self.widen_baseline()?;
+        }
         let is_all = self.state.plan.waiting() == 0 && self.under_way.is_none();
         let rest = || self.time_to_search() / PART_FOR_SEARCH * (PART_FOR_SEARCH - 1);
         let share = self
@@ -123,6 +126,7 @@ impl Campaign<'_> {
             let found = &mut self.state.found[at];
             found.is_explored = true;
             found.recordings.push((self.settings.seed, recording));
+            found.seen.extend(failing.seen);
             found.deadlock = failing.cycle;
             found.late = failing.late;
             found.unexplained = found.recordings.first().cloned();

@@ -3,7 +3,7 @@
 use super::{CERTAIN, Campaign, SEEDS, TRIED_IN_ROUND, parallel};
 use crate::attempt::{Attempt, Kind};
 use crate::baseline::Baseline;
-use crate::judge::{Cause, Effect, judge};
+use crate::judge::{Effect, judge};
 use crate::observation::Observation;
 use crate::report::{ENDLESS_UNRECORDED, FAILS_UNRECORDED};
 use crate::runner::{Ran, Unrecorded, cut_of, is_search, is_stopped, is_usual};
@@ -155,7 +155,7 @@ impl Campaign<'_> {
         let effect = if is_usual(seed) {
             judge(&ran.seen, &Baseline::default(), self.settings)
         } else if is_search(seed) {
-            judge(&ran.seen, &self.state.baseline, self.settings).but_for_output()
+            self.judge_search(&ran.seen)?
         } else {
             self.judge_widely(&ran.seen)?
         };
@@ -187,15 +187,20 @@ impl Campaign<'_> {
     /// Failures that are no more than output which is known as usual now are none any more: the output varies by itself.
     fn forget_usual(&mut self) {
         let is_usual = |seen: &Observation| judge(seen, &self.state.baseline, self.settings) == Effect::Same;
+        let is_steady = self.state.baseline.is_steady();
         let report = &mut self.state.report;
         let mut lines = Vec::new();
         for found in &mut self.state.found {
-            if !matches!(found.failure.cause, Cause::Differs(_)) {
+            if !found.failure.is_output() {
                 continue;
             }
             let (shown, recorded) = (found.shown.len(), found.recordings.len());
             found.shown.retain(|shown| !is_usual(&shown.seen));
-            let unusual: Vec<bool> = found.seen.iter().map(|seen| !is_usual(seen)).collect();
+            let is_explored = found.is_explored;
+            let counts = |((seed, _), seen): (&(u64, PathBuf), &Observation)| {
+                !is_usual(seen) && (is_steady || !is_explored && !is_search(*seed))
+            };
+            let unusual: Vec<bool> = found.recordings.iter().zip(&found.seen).map(counts).collect();
             let (mut recordings, mut seen) = (unusual.iter(), unusual.iter());
             found.recordings.retain(|_| recordings.next().copied().unwrap_or(true));
             found.seen.retain(|_| seen.next().copied().unwrap_or(true));
@@ -284,13 +289,32 @@ impl Campaign<'_> {
     /// What came of a run; before the first difference in output counts, more is learnt of what varies by itself.
     pub(super) fn judge_widely(&mut self, seen: &Observation) -> Result<Effect, TestError> {
         let effect = judge(seen, &self.state.baseline, self.settings);
-        let differs = matches!(&effect, Effect::Failed(failure) if matches!(failure.cause, Cause::Differs(_)));
-        if !differs || std::mem::replace(&mut self.state.is_baseline_wide, true) {
+        let differs = matches!(&effect, Effect::Failed(failure) if failure.is_output());
+        if !differs || self.state.is_baseline_wide {
             return Ok(effect);
         }
-        self.unrecorded(WIDE, LONG_NATIVE)?;
-        self.state.is_baseline_wide = !self.is_stopped();
+        self.widen_baseline()?;
         Ok(judge(seen, &self.state.baseline, self.settings))
+    }
+
+    /// What came of a run by a scheduler that searches: what it writes counts only where nothing varies by itself.
+    fn judge_search(&mut self, seen: &Observation) -> Result<Effect, TestError> {
+        if self.state.baseline.is_steady() {
+            let effect = self.judge_widely(seen)?;
+            if self.state.baseline.is_steady() {
+                return Ok(effect);
+            }
+        }
+        Ok(judge(seen, &self.state.baseline, self.settings).but_for_output())
+    }
+
+    /// Learns more of what varies by itself, once.
+    pub(super) fn widen_baseline(&mut self) -> Result<(), TestError> {
+        if !std::mem::replace(&mut self.state.is_baseline_wide, true) {
+            self.unrecorded(WIDE, LONG_NATIVE)?;
+            self.state.is_baseline_wide = !self.is_stopped();
+        }
+        Ok(())
     }
 
     /// How many runs go on at a time.

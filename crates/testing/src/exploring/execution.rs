@@ -2,6 +2,7 @@
 
 use super::objects::Objects;
 use crate::judge::Failure;
+use crate::observation::Observation;
 use foretrace_harness::{Ending, Folder, WAITS};
 use foretrace_runtime::record::{Kind, TRIED, TRIED_JOINS, WOKEN_BY_TIMEOUT, fail};
 use foretrace_walker::WalkError;
@@ -139,6 +140,8 @@ pub struct Execution {
     pub ending: Ending,
     /// How it failed, if it did.
     pub failure: Option<Failure>,
+    /// What was seen of it from outside, if it failed.
+    pub seen: Option<Observation>,
     /// The folder with its recording and its output, which goes with it.
     pub place: PathBuf,
     /// How many steps there are up to the last one that starts a thread.
@@ -247,6 +250,7 @@ impl Execution {
             has_aliases,
             ending,
             failure: None,
+            seen: None,
             place: place.to_path_buf(),
             last_start,
             orders,
@@ -265,6 +269,7 @@ impl Execution {
             has_aliases: false,
             ending: Ending::Code(0),
             failure: None,
+            seen: None,
             place: PathBuf::new(),
             last_start: 0,
             orders: Vec::new(),

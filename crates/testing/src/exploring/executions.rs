@@ -5,7 +5,7 @@ use super::objects::Objects;
 use super::schedule::{Forced, Onward, Then, schedule};
 use super::spin::Loop;
 use crate::baseline::Baseline;
-use crate::judge::{Cause, failure};
+use crate::judge::{Cause, Effect, judge};
 use crate::runner::{Ran, Runner, is_stopped};
 use crate::settings::{Settings, TestError};
 use foretrace_harness::{Ending, notes};
@@ -216,7 +216,11 @@ impl<'s> Executions<'s> {
         };
         let known = (&mut self.threads, &mut self.objects);
         let mut run = Execution::read(&ran.folder, ran.seen.ending, place, known, &mut writer)?;
-        run.failure = failure(&ran.seen, self.baseline, self.settings);
+        run.failure = match judge(&ran.seen, self.baseline, self.settings) {
+            Effect::Failed(failure) if !failure.is_output() || self.baseline.is_steady() => Some(failure),
+            _ => None,
+        };
+        run.seen = run.failure.as_ref().map(|_| ran.seen.clone());
         if self.threads.len() > MOST_THREADS {
             self.doubt(&format!("there are more than {MOST_THREADS} threads"));
             self.is_over = true;
