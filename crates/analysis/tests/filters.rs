@@ -311,6 +311,113 @@ fn no_filter_contradicts_the_oracle_on_locks_of_one_word() {
     assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "no lock refuted anything");
 }
 
+/// Threads that take tickets and wait for their turns, use a variable and give the turn on: right in most parts, wrong in some.
+fn random_ticket_locks(seed: u64) -> (Trace, Observed) {
+    let mut left = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 4;
+    let mut pick = |choices: u64| {
+        let picked = left % choices;
+        left = (left / choices) ^ (left.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 9);
+        picked
+    };
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    let (mut next, mut serving) = (if pick(6) == 0 { 3 } else { 0 }, 0);
+    builder.int_var("next", next);
+    builder.int_var("serving", serving);
+    builder.int_var("x", 0);
+    if pick(4) > 0 {
+        (next, serving) = (1, 1);
+        builder.write(1, "next", "1");
+        builder.write(1, "serving", "1");
+    }
+    if pick(6) > 0 {
+        builder.fork(1, 2);
+        builder.fork(1, 3);
+    }
+    let usual_step = if pick(5) == 0 { 0 } else { 1 };
+    // What each thread does next; a step of 0 takes a ticket, one of 1 waits for its turn.
+    let (mut steps, mut tickets) = ([0, 0], [(String::new(), 0), (String::new(), 0)]);
+    for number in 0..14 {
+        let at = pick(2) as usize;
+        let (thread, name) = (at as u64 + 2, format!("l{number}"));
+        let (ticket, own) = tickets[at].clone();
+        steps[at] += 1;
+        match steps[at] {
+            1 => {
+                tickets[at] = (name.clone(), next);
+                match pick(12) {
+                    0 => {
+                        builder.rmw(thread, "next", &name, &format!("(+ 2 {name})"));
+                        next += 2;
+                    }
+                    1 => {
+                        builder.read(thread, "next", &name);
+                    }
+                    2 => {
+                        builder.rmw(thread, "next", &name, "1");
+                        next = 1;
+                    }
+                    _ => {
+                        builder.rmw(thread, "next", &name, &format!("(+ {name} {usual_step})"));
+                        next += usual_step;
+                    }
+                }
+            }
+            2 => {
+                builder.read(thread, "serving", &name);
+                let is_turn = serving == own;
+                match pick(10) {
+                    0 => {}
+                    1 if is_turn => drop(builder.pin(thread, &format!("(= {name} {ticket})"))),
+                    2 if is_turn => drop(builder.assume(thread, &format!("(>= {name} {ticket})"))),
+                    3 if is_turn => drop(builder.assume(thread, &format!("(and (= {ticket} {name}) (>= {name} 0))"))),
+                    _ if is_turn => drop(builder.assume(thread, &format!("(= {name} {ticket})"))),
+                    _ => drop(builder.assume(thread, &format!("(distinct {name} {ticket})"))),
+                }
+                if !is_turn && pick(8) > 0 {
+                    steps[at] = if pick(6) == 0 { 5 } else { 1 }; // it looks again, or gives up
+                }
+            }
+            3 => drop(builder.write(thread, "x", &thread.to_string())),
+            4 => drop(builder.read(thread, "x", &format!("x{number}"))),
+            5 => {
+                match pick(8) {
+                    0 => {
+                        builder.write(thread, "serving", "1");
+                        serving = 1;
+                    }
+                    1 | 2 => {
+                        builder.rmw(thread, "serving", &name, &format!("(+ {name} 1)"));
+                        serving += 1;
+                    }
+                    _ => {
+                        builder.write(thread, "serving", &format!("(+ {ticket} 1)"));
+                        serving = own + 1;
+                    }
+                }
+                steps[at] = match pick(6) {
+                    0 => 1, // it waits for a ticket again that it has used
+                    1 => 4, // it gives the turn on twice
+                    _ => 0,
+                };
+            }
+            _ => drop(builder.write(thread, "x", "5")),
+        }
+    }
+    builder.finish().expect("a valid trace")
+}
+
+#[test]
+fn no_filter_contradicts_the_oracle_on_ticket_locks() {
+    let mut decided = Decided::default();
+    let start = number("FORETRACE_SEED", 0);
+    for seed in start..start + number("FORETRACE_SEEDS", 150) {
+        let (trace, observed) = random_ticket_locks(seed);
+        against_oracle(seed, &trace, &observed, &Atomic::Threads.transactions(&trace), &mut decided);
+    }
+    println!("{:?}, {:?}, {:?}", decided.asked, decided.by_any, decided.by);
+    assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "no lock refuted anything");
+}
+
 /// The last access needs two signals, of two threads that main wakes: the second of them not before main gives the lock back.
 #[test]
 fn who_signals_with_the_lock_held_wakes_nobody_before_it_is_given_back() {

@@ -36,11 +36,11 @@ const MOST_LOOKS: usize = 1 << 21;
 /// The locks that the trace's variables turn out to be.
 #[derive(Debug, Default)]
 pub(super) struct InferredLocks {
-    /// The variable of each lock.
+    /// The variable of each lock: of a ticket lock the one that says whose turn it is.
     pub vars: Vec<VarId>,
     /// Its sections by thread. The numbers of these locks follow on those of the trace's own locks.
     pub sections: RegionsByThread,
-    /// For the start of a section, a condition: the rmw from which on the thread owned the lock.
+    /// For the start of a section, a condition: the rmw or read from which on the thread owned the lock.
     pub taken_at: FxHashMap<EventId, EventId>,
 }
 
@@ -65,21 +65,26 @@ impl InferredLocks {
             let var = VarId::from_index(var);
             let of_var = Writes::new((trace, observed), reads, rule, (var, accesses), &mut looks);
             let Some(by_thread) = of_var.and_then(|writes| writes.sections(lock, clocks)) else { continue };
-            found.vars.push(var);
-            found.taken_at.extend(by_thread.iter().flatten().map(|section| (section.known.start, section.taken_at)));
-            let known = |own: Vec<Section>| own.into_iter().map(|section| section.known).collect();
-            found.sections.push(by_thread.into_iter().map(known).collect());
+            found.add(var, by_thread);
         }
         found
+    }
+
+    /// Adds a lock with its sections by thread.
+    pub(super) fn add(&mut self, var: VarId, by_thread: Vec<Vec<Section>>) {
+        self.vars.push(var);
+        self.taken_at.extend(by_thread.iter().flatten().map(|section| (section.known.start, section.taken_at)));
+        let known = |own: Vec<Section>| own.into_iter().map(|section| section.known).collect();
+        self.sections.push(by_thread.into_iter().map(known).collect());
     }
 }
 
 /// A stretch in which a thread owns a lock.
-struct Section {
-    /// The rmw that took it.
-    taken_at: EventId,
+pub(super) struct Section {
+    /// The rmw or read that took it.
+    pub taken_at: EventId,
     /// From the event on in whose presence that is known.
-    known: Region,
+    pub known: Region,
 }
 
 /// What one write may do.

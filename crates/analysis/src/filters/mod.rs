@@ -9,6 +9,7 @@ mod enabling_sets;
 mod flags;
 mod forced_reads;
 mod inferred_locks;
+mod inferred_tickets;
 mod judgement;
 mod known_writes;
 mod locksets;
@@ -150,7 +151,10 @@ impl<'a> Filters<'a> {
         let question = options.question;
         let mut reads = Reads::new(trace, trace_index, observed, constants);
         let (rule, rule_with_pins) = ReadRule::of_model(question.model);
-        let inferred = InferredLocks::new((trace, trace_index, observed), &reads, rule, clocks);
+        let mut inferred = InferredLocks::new((trace, trace_index, observed), &reads, rule, clocks);
+        if matches!(rule, ReadRule::Conditions { .. }) {
+            inferred_tickets::add(&mut inferred, (trace, trace_index), clocks);
+        }
         reads.add_regions(&inferred.sections);
         if go_on() {
             let flags = Flags::new(trace, trace_index, &reads, rule, clocks);

@@ -8,6 +8,7 @@ mod enabling_sets;
 mod flags;
 mod forced;
 mod inferred_locks;
+mod inferred_tickets;
 mod known_writes;
 mod orders;
 mod refutations;
