@@ -418,6 +418,113 @@ fn no_filter_contradicts_the_oracle_on_ticket_locks() {
     assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "no lock refuted anything");
 }
 
+/// Threads that read a word and change it by compare-and-swap, as readers and writers of a lock, or by adding: right in most parts, wrong in some.
+fn random_shared_words(seed: u64) -> (Trace, Observed) {
+    let mut left = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 4;
+    let mut pick = |choices: u64| {
+        let picked = left % choices;
+        left = (left / choices) ^ (left.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 9);
+        picked
+    };
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    let mut value: i64 = if pick(6) == 0 { 1 } else { 0 };
+    builder.int_var("word", value);
+    builder.int_var("x", 0);
+    if pick(3) == 0 {
+        value = 0;
+        builder.write(1, "word", "0").at_place("init");
+    }
+    if pick(6) > 0 {
+        [2, 3, 4].map(|thread| builder.fork(1, thread).id());
+    }
+    let most = pick(3) as i64; // how many readers there may be, from 1 on
+    let is_wrong = |pick: &mut dyn FnMut(u64) -> u64| pick(9) == 0;
+    // What each thread does next: a step of 0 comes in, as a reader or a writer; and as what it is inside.
+    let (mut steps, mut writes) = ([0; 3], [false; 3]);
+    let threads = if pick(3) == 0 { 3 } else { 2 };
+    for number in 0..14 {
+        let at = pick(threads) as usize;
+        let (thread, name, seen) = (at as u64 + 2, format!("l{number}"), format!("s{number}"));
+        steps[at] += 1;
+        match steps[at] {
+            1 => {
+                writes[at] = pick(2) == 0;
+                let may = if writes[at] { value == 0 } else { value >= 0 && value <= most };
+                let is_in = match (writes[at], pick(4)) {
+                    (true, 0) => {
+                        // An exchange that finds somebody inside spoils the word.
+                        builder.rmw(thread, "word", &name, "(- 1)").at_place("exchange");
+                        let free = format!("(= {name} 0)");
+                        let told = if may { free } else { format!("(not {free})") };
+                        if !is_wrong(&mut pick) {
+                            builder.assume(thread, &told);
+                        }
+                        value = -1;
+                        may
+                    }
+                    (true, _) if value == 0 => {
+                        builder.rmw_if(thread, "word", &name, "(- 1)", &format!("(= {name} 0)")).at_place("writer");
+                        value = -1;
+                        true
+                    }
+                    (false, 0) if may || is_wrong(&mut pick) => {
+                        builder.rmw(thread, "word", &name, &format!("(+ {name} 1)")).at_place("adds");
+                        if may {
+                            builder.assume(thread, &format!("(and (>= {name} 0) (<= {name} {most}))"));
+                        }
+                        value += 1;
+                        may
+                    }
+                    (false, _) if may => {
+                        builder.read(thread, "word", &seen);
+                        if !is_wrong(&mut pick) {
+                            builder.assume(thread, &format!("(>= {seen} 0)"));
+                        }
+                        builder.assume(thread, &format!("(<= {seen} {most})"));
+                        let same = format!("(= {name} {seen})");
+                        builder.rmw_if(thread, "word", &name, &format!("(+ {seen} 1)"), &same).at_place("reader");
+                        value += 1;
+                        true
+                    }
+                    _ => {
+                        builder.read(thread, "word", &seen);
+                        false
+                    }
+                };
+                if !is_in {
+                    steps[at] = 0;
+                }
+            }
+            2 => drop(builder.write(thread, "x", &thread.to_string())),
+            3 => drop(builder.read(thread, "x", &format!("x{number}"))),
+            4 => {
+                if writes[at] != is_wrong(&mut pick) {
+                    builder.write(thread, "word", "0").at_place("gives");
+                    value = 0;
+                } else {
+                    builder.rmw(thread, "word", &name, &format!("(- {name} 1)")).at_place("leaves");
+                    value -= 1;
+                }
+                steps[at] = if is_wrong(&mut pick) { 3 } else { 0 };
+            }
+            _ => {}
+        }
+    }
+    builder.finish().expect("a valid trace")
+}
+
+#[test]
+fn no_filter_contradicts_the_oracle_on_words_that_are_shared() {
+    let mut decided = Decided::default();
+    let start = number("FORETRACE_SEED", 0);
+    for seed in start..start + number("FORETRACE_SEEDS", 150) {
+        let (trace, observed) = random_shared_words(seed);
+        against_oracle(seed, &trace, &observed, &Atomic::Threads.transactions(&trace), &mut decided);
+    }
+    println!("{:?}, {:?}, {:?}", decided.asked, decided.by_any, decided.by);
+    assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "no lock refuted anything");
+}
+
 /// The last access needs two signals, of two threads that main wakes: the second of them not before main gives the lock back.
 #[test]
 fn who_signals_with_the_lock_held_wakes_nobody_before_it_is_given_back() {

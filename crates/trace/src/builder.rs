@@ -410,6 +410,13 @@ impl Added<'_> {
         self.0.assembler.event_mut(self.1)
     }
 
+    /// It is at this place of the source.
+    pub fn at_place(mut self, place: &str) -> Self {
+        let place = self.0.assembler.name(place);
+        self.event().loc = Some(place);
+        self
+    }
+
     /// It is the k-th of n parts of one step.
     pub fn part(mut self, k: u32, n: u32) -> Self {
         self.event().part = Some((k, n));

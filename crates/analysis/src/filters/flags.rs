@@ -39,13 +39,21 @@ const MOST_LOOKS: usize = 1 << 22;
 /// Pairs of a write without a test and what it must come before.
 const MOST_PAIRS: usize = 1 << 14;
 
+/// What a thread may own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Flag {
+    Variable(VarId),
+    /// A lock that the program makes, by its number.
+    Lock(usize),
+}
+
 /// Who owns which flag when.
 #[derive(Debug, Default)]
 pub struct Flags {
     /// The flags that a thread owns at some time.
-    of_thread: FxHashMap<ThreadId, Vec<VarId>>,
+    of_thread: FxHashMap<ThreadId, Vec<Flag>>,
     /// When, in program order.
-    owned: FxHashMap<(VarId, ThreadId), Vec<Owned>>,
+    owned: FxHashMap<(Flag, ThreadId), Vec<Owned>>,
 }
 
 /// From a write that makes the thread the owner on.
@@ -54,6 +62,8 @@ struct Owned {
     from: EventId,
     /// Up to this event, where the thread gives the flag back.
     to: Option<EventId>,
+    /// Others may own it at the same time that share it, too: it is a lock for readers and writers.
+    shared: bool,
 }
 
 impl Owned {
@@ -83,8 +93,9 @@ impl Flags {
             let Some(found) = search.flag() else { continue };
             count += 1;
             for (thread, owned) in found {
-                flags.of_thread.entry(thread).or_default().push(var);
-                flags.owned.entry((var, thread)).or_default().push(owned);
+                let flag = Flag::Variable(var);
+                flags.of_thread.entry(thread).or_default().push(flag);
+                flags.owned.entry((flag, thread)).or_default().push(owned);
             }
         }
         for own in flags.of_thread.values_mut() {
@@ -96,30 +107,31 @@ impl Flags {
     /// The stretches in which threads own each flag, as sections of further locks: the first has this number. They exclude each other as those of a
     /// mutex do: an owner lets others test the flag at the end of its stretch, not before.
     pub(super) fn sections(&self, trace: &Trace, first: usize) -> RegionsByThread {
-        let mut vars: Vec<VarId> = self.of_thread.values().flatten().copied().collect();
-        vars.sort_unstable();
-        vars.dedup();
-        let of_var = |(number, var): (usize, VarId)| {
+        let mut flags: Vec<Flag> = self.of_thread.values().flatten().copied().collect();
+        flags.sort_unstable();
+        flags.dedup();
+        let of_flag = |(number, flag): (usize, Flag)| {
             let lock = SyncId::from_index(first + number);
             let of_thread = |thread: ThreadId| {
-                let owned = self.owned.get(&(var, thread)).into_iter().flatten();
+                let owned = self.owned.get(&(flag, thread)).into_iter().flatten();
                 owned.map(|owned| Region { lock, thread, shared: false, start: owned.from, end: owned.to }).collect()
             };
             (0..trace.threads.len()).map(|thread| of_thread(ThreadId(thread as u32))).collect()
         };
-        vars.into_iter().enumerate().map(of_var).collect()
+        flags.into_iter().enumerate().map(of_flag).collect()
     }
 
-    /// Adds locks that the program makes of one variable: no flag is made by an rmw, so these variables are others.
+    /// Adds locks that the program makes of variables.
     pub(super) fn add_locks(&mut self, locks: &InferredLocks) {
-        for (var, by_thread) in locks.vars.iter().zip(&locks.sections) {
+        for (number, by_thread) in locks.sections.iter().enumerate() {
+            let lock = Flag::Lock(number);
             for section in by_thread.iter().flatten() {
                 let own = self.of_thread.entry(section.thread).or_default();
-                if own.last() != Some(var) {
-                    own.push(*var);
+                if own.last() != Some(&lock) {
+                    own.push(lock);
                 }
-                let owned = Owned { from: section.start, to: section.end };
-                self.owned.entry((*var, section.thread)).or_default().push(owned);
+                let owned = Owned { from: section.start, to: section.end, shared: section.shared };
+                self.owned.entry((lock, section.thread)).or_default().push(owned);
             }
         }
     }
@@ -128,13 +140,15 @@ impl Flags {
     pub fn refutes(&self, trace: &Trace, triple: Triple) -> bool {
         let Triple { first, remote, second } = triple;
         let [own, other] = [first, remote].map(|event| trace.event(event).thread);
-        let around = |var: VarId, thread: ThreadId, event: EventId| {
-            let all = self.owned.get(&(var, thread))?;
+        let around = |flag: Flag, thread: ThreadId, event: EventId| {
+            let all = self.owned.get(&(flag, thread))?;
             let before = all.partition_point(|owned| owned.from <= event);
             all[..before].last().filter(|owned| owned.holds(event))
         };
-        self.of_thread.get(&own).into_iter().flatten().any(|var| {
-            around(*var, own, first).is_some_and(|owned| owned.holds(second)) && around(*var, other, remote).is_some()
+        self.of_thread.get(&own).into_iter().flatten().any(|flag| {
+            let owned = around(*flag, own, first).filter(|owned| owned.holds(second));
+            let others = || around(*flag, other, remote);
+            owned.is_some_and(|owned| others().is_some_and(|others| !(owned.shared && others.shared)))
         })
     }
 }
@@ -239,7 +253,7 @@ impl Search<'_, '_> {
             match (own.owner_since, is_free) {
                 (Some(from), true) => {
                     let to = self.region(lock, *event).map_or(Some(*event), |region| region.end);
-                    uses.owned.push((thread, Owned { from, to }));
+                    uses.owned.push((thread, Owned { from, to, shared: false }));
                     own.owner_since = None;
                 }
                 (Some(_), false) => {}
@@ -256,7 +270,7 @@ impl Search<'_, '_> {
             }
         }
         let last = threads.into_iter().filter_map(|(thread, own)| Some((thread, own.owner_since?)));
-        uses.owned.extend(last.map(|(thread, from)| (thread, Owned { from, to: None })));
+        uses.owned.extend(last.map(|(thread, from)| (thread, Owned { from, to: None, shared: false })));
         uses.owned.sort_by_key(|(_, owned)| owned.from);
         Some(uses)
     }

@@ -10,7 +10,7 @@ use super::enabling_sets::{Edges, add_enabling_orders};
 use super::known_writes::{Known, KnownWrites, SingleValues, evaluate, single_value};
 use super::regions::{RegionsByThread, regions_by_thread};
 use foretrace_index::{MustHappenBefore, TraceIndex};
-use foretrace_trace::{EventId, Model, Observed, Op, TermId, Trace, Value, VarId, Why};
+use foretrace_trace::{EventId, Func, Model, Node, Observed, Op, TermId, Trace, Value, VarId, Why};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
@@ -312,6 +312,43 @@ impl<'a> Reads<'a> {
                 false => self.constants.get(&definition),
             }),
             Op::Rmw { expr: None, .. } if self.observed.read(rmw) == Some(read) => self.observed.written(rmw).cloned(),
+            _ => None,
+        }
+    }
+
+    /// The read of a thread whose value a later compare-and-swap of it found again, where it took effect.
+    fn swapped_for(&self, rmw: EventId) -> Option<EventId> {
+        let Op::Rmw { guard: Some(guard), .. } = self.trace.event(rmw).op else { return None };
+        let Node::App(Func::Eq, _) = self.trace.terms.node(guard) else { return None };
+        let definition = |term: &TermId| match self.trace.terms.node(*term) {
+            Node::Leaf(local) => Some(local.definition),
+            _ => None,
+        };
+        let [one, other] = *self.trace.terms.args(guard) else { return None };
+        let pair = [definition(&one)?, definition(&other)?];
+        pair.contains(&rmw).then(|| pair.into_iter().find(|read| *read != rmw)).flatten()
+    }
+
+    /// As [`excludes`](Self::excludes); a compare-and-swap that took effect found what the read returned that it compares with.
+    pub(super) fn excludes_swapped(&self, rule: ReadRule, rmw: EventId, later: EventId, value: &Value) -> bool {
+        let excludes = |read| self.excludes(rule, read, later, value);
+        excludes(rmw) || self.swapped_for(rmw).is_some_and(excludes)
+    }
+
+    /// As [`condition_events`](Self::condition_events), with those over the read that a compare-and-swap compares with.
+    pub(super) fn condition_events_swapped(&self, rule: ReadRule, rmw: EventId) -> impl Iterator<Item = EventId> {
+        let other = self.swapped_for(rmw).into_iter().flat_map(move |read| self.condition_events(rule, read));
+        self.condition_events(rule, rmw).chain(other)
+    }
+
+    /// As [`stored`](Self::stored), also where it depends on the read that a compare-and-swap compares with.
+    pub(super) fn stored_swapped(&self, rmw: EventId, read: &Value) -> Option<Value> {
+        let compared = self.swapped_for(rmw);
+        match &self.trace.event(rmw).op {
+            Op::Rmw { expr: Some(term), .. } => evaluate(self.trace, *term, &|definition| {
+                let is_found = definition == rmw || Some(definition) == compared;
+                if is_found { Some(read) } else { self.constants.get(&definition) }
+            }),
             _ => None,
         }
     }

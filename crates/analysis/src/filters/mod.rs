@@ -8,6 +8,7 @@ mod early_witness;
 mod enabling_sets;
 mod flags;
 mod forced_reads;
+mod inferred_exclusion;
 mod inferred_locks;
 mod inferred_tickets;
 mod judgement;
@@ -154,6 +155,7 @@ impl<'a> Filters<'a> {
         let mut inferred = InferredLocks::new((trace, trace_index, observed), &reads, rule, clocks);
         if matches!(rule, ReadRule::Conditions { .. }) {
             inferred_tickets::add(&mut inferred, (trace, trace_index), clocks);
+            inferred_exclusion::add(&mut inferred, (trace, trace_index), &reads, rule, clocks);
         }
         reads.add_regions(&inferred.sections);
         if go_on() {

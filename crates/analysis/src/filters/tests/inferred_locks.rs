@@ -4,22 +4,22 @@ use super::Case;
 use crate::verdict::Decider::EarlyRefutation;
 use foretrace_trace::{Data, Model, TraceBuilder, Value};
 
-/// Two threads that each take the lock y as `take` does, write x twice, and give the lock back as `give` does. The triple has the second
-/// thread's first write between those of the first.
+/// Three threads that each take the lock y as `take` does, write x twice, and give the lock back as `give` does, and all this twice. The triple
+/// is of second turns: it has the second thread's first write between those of the first.
 fn exclude_each_other(
     take: impl Fn(&mut TraceBuilder, u64),
     give: impl Fn(&mut TraceBuilder, u64),
 ) -> (Case, [u32; 3]) {
     let mut writes = Vec::new();
     let case = Case::new(|b| {
-        for thread in [2, 3] {
+        for thread in [2, 3, 4, 2, 3, 4] {
             take(b, thread);
             writes.push(b.write(thread, "x", "1").id().0);
             writes.push(b.write(thread, "x", "2").id().0);
             give(b, thread);
         }
     });
-    (case, [writes[0], writes[2], writes[1]])
+    (case, [writes[6], writes[8], writes[7]])
 }
 
 fn refutes(take: impl Fn(&mut TraceBuilder, u64), give: impl Fn(&mut TraceBuilder, u64)) -> bool {
@@ -79,7 +79,7 @@ fn an_owner_may_store_other_values_and_give_the_lock_back_by_an_rmw() {
     let counts_down = |b: &mut TraceBuilder, thread: u64| {
         b.rmw(thread, "y", "g", "(- g 1)");
     };
-    assert!(!refutes(takes("1"), counts_down), "values below zero may come up");
+    assert!(refutes(takes("1"), counts_down), "who gives it back finds 1");
     let counts_down = |b: &mut TraceBuilder, thread: u64| {
         b.rmw(thread, "y", "g", "(ite (= g 1) 0 1)");
     };
@@ -113,7 +113,7 @@ fn who_may_have_given_the_lock_back_is_known_by_conditions() {
         }
     };
     assert!(refutes(take, and_again(true)));
-    assert!(!refutes(take, and_again(false)), "it may own the lock still");
+    assert!(refutes(take, and_again(false)), "who owns it still does not find it free");
 }
 
 /// A prefix may end before such a condition, with x written by two threads that both took the lock.

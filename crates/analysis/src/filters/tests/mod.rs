@@ -7,6 +7,7 @@ mod effort;
 mod enabling_sets;
 mod flags;
 mod forced;
+mod inferred_exclusion;
 mod inferred_locks;
 mod inferred_tickets;
 mod known_writes;
