@@ -435,7 +435,9 @@ fn random_shared_words(seed: u64) -> (Trace, Observed) {
         builder.write(1, "word", "0").at_place("init");
     }
     if pick(6) > 0 {
-        [2, 3, 4].map(|thread| builder.fork(1, thread).id());
+        for thread in [2, 3, 4] {
+            builder.fork(1, thread);
+        }
     }
     let most = pick(3) as i64; // how many readers there may be, from 1 on
     let is_wrong = |pick: &mut dyn FnMut(u64) -> u64| pick(9) == 0;
