@@ -6,7 +6,7 @@ use foretrace_harness::{
     Apart, Cut, Ending, Folder, Mode, Plan, RecordError, RecordingScope, Run, STDERR, Scheduler, Scheduling,
     is_deadlock, use_after_free_in_words,
 };
-use foretrace_walker::log::open_logs;
+use foretrace_walker::log::{Log, open_logs};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -152,7 +152,7 @@ impl<'s> Runner<'s> {
                 Mode::Scheduled(Scheduling { seed, scheduler, steps, ..Scheduling::default() })
             }
         };
-        let ran = self.run(|_| Ok(mode), place, None)?;
+        let (ran, _) = self.run(|_| Ok(mode), place, None)?;
         if seed == self.settings.seed {
             self.steps.get_or_init(|| Scheduling::steps_of(ran.folder.path()));
         }
@@ -161,11 +161,13 @@ impl<'s> Runner<'s> {
 
     /// Runs the program along a plan.
     pub fn replay(&self, plan: &Plan, place: &Path) -> Result<Ran, TestError> {
-        self.run(|folder| Ok(Mode::Replay(plan.write_schedule(folder)?)), place, plan.recording.as_deref())
+        let mode = |folder: &Folder| Ok(Mode::Replay(plan.write_schedule(folder)?));
+        self.run(mode, place, plan.recording.as_deref()).map(|(ran, _)| ran)
     }
 
-    /// Runs the program along a schedule as the runtime reads it; it gets its clocks and random numbers from a recording.
-    pub fn along(&self, schedule: &str, place: &Path, recording: Option<&Path>) -> Result<Ran, TestError> {
+    /// Runs the program along a schedule as the runtime reads it; it gets its clocks and random numbers from a recording. The logs of
+    /// the run are in memory already.
+    pub fn along(&self, schedule: &str, place: &Path, recording: Option<&Path>) -> Result<(Ran, Vec<Log>), TestError> {
         let write = |folder: &Folder| {
             let path = folder.path().join("schedule");
             std::fs::write(&path, schedule).map_err(|error| TestError::Io(path.clone(), error))?;
@@ -214,7 +216,7 @@ impl<'s> Runner<'s> {
         mode: impl FnOnce(&Folder) -> Result<Mode, TestError>,
         place: &Path,
         recording: Option<&Path>,
-    ) -> Result<Ran, TestError> {
+    ) -> Result<(Ran, Vec<Log>), TestError> {
         let folder = Folder::create(&place.join("recording"))?;
         let mode = mode(&folder)?;
         // What hangs under the controller must hang without it, too: else it is the controller that makes it hang.
@@ -249,7 +251,7 @@ impl<'s> Runner<'s> {
         let released = folder.path().join(RELEASED).is_file();
         let has_slept = folder.path().join(SLEPT).is_file();
         let said = what_is_not_seen(&apart.output);
-        Ok(Ran { seen, folder, output: apart.output, took, released, has_slept, said })
+        Ok((Ran { seen, folder, output: apart.output, took, released, has_slept, said }, logs))
     }
 }
 

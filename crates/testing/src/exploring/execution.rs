@@ -5,8 +5,7 @@ use crate::judge::Failure;
 use crate::observation::Observation;
 use foretrace_harness::{Ending, Folder, WAITS};
 use foretrace_runtime::record::{Kind, TRIED, TRIED_JOINS, WOKEN_BY_TIMEOUT, fail};
-use foretrace_walker::WalkError;
-use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
+use foretrace_walker::log::{Log, Record, thread_paths};
 use foretrace_walker::program::Writer;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeSet;
@@ -150,24 +149,25 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Reads what a run has left in a folder. `writer` says who wrote the function that a place lies in.
+    /// Reads the logs of a run, and what else it has left in its folder. `writer` says who wrote the function that a place lies in.
     pub fn read(
-        folder: &Folder,
+        (folder, logs): (&Folder, &[Log]),
         ending: Ending,
         place: &Path,
         (threads, objects): (&mut Threads, &mut Objects),
         writer: &mut dyn FnMut(u64) -> Option<Writer>,
-    ) -> Result<Execution, WalkError> {
-        let logs = open_logs(folder.path())?;
-        let paths = thread_paths(&logs);
+    ) -> Execution {
+        let paths = thread_paths(logs);
         let numbers: Vec<usize> = paths.iter().map(|path| threads.number(path)).collect();
         let by_number: FxHashMap<u64, usize> =
             logs.iter().map(|log| log.header().thread).zip(numbers.iter().copied()).collect();
         let mut steps: Vec<(u64, Taken, bool)> = Vec::new();
-        let sizes = sizes(&logs);
+        let mut blocks: Vec<(u64, Record)> = Vec::new();
+        // After which steps threads give memory back: where, when, and how much if that is known.
+        let mut gives_back: Vec<(usize, Vec<(u64, u64, u64)>)> = Vec::new();
         let mut has_aliases = false;
-        for ((thread, path), log) in numbers.iter().zip(&paths).zip(&logs) {
-            let mut freed: Vec<(u64, u64)> = Vec::new();
+        for ((thread, path), log) in numbers.iter().zip(&paths).zip(logs) {
+            let mut freed: Vec<(u64, u64, u64)> = Vec::new();
             let mut started = 0;
             let own = steps.len();
             let mut in_written = true;
@@ -178,19 +178,19 @@ impl Execution {
                 if !record.kind.ordered() {
                     continue;
                 }
+                if matches!(record.kind, Kind::Allocate | Kind::Free) {
+                    blocks.push((record.order().unwrap_or(0), record));
+                }
                 if record.kind == Kind::Free {
-                    let address = record.words[0];
-                    let of_allocator = || sizes.get(&(address, record.order().unwrap_or(0))).copied().unwrap_or(0);
-                    let bytes = if record.words[1] > 0 { record.words[1] } else { of_allocator() };
-                    freed.push((address, bytes));
+                    freed.push((record.words[0], record.order().unwrap_or(0), record.words[1]));
                 }
                 has_aliases |= record.kind == Kind::Alias;
                 started += u64::from(record.kind == Kind::Fork);
                 if !record.kind.counted() {
                     continue;
                 }
-                if let Some((_, last, _)) = steps[own..].last_mut() {
-                    last.frees = objects.frees(std::mem::take(&mut freed));
+                if steps.len() > own && !freed.is_empty() {
+                    gives_back.push((steps.len() - 1, std::mem::take(&mut freed)));
                 }
                 let order = record.order().unwrap_or(0);
                 let is_deadlock = record.kind == Kind::Fail && record.words[0] == fail::DEADLOCK;
@@ -215,9 +215,16 @@ impl Execution {
                 let step = Taken { thread: *thread, at: record.at, kind, place, words, other, frees: 0 };
                 steps.push((order, step, in_written));
             }
-            if let Some((_, last, _)) = steps[own..].last_mut() {
-                last.frees = objects.frees(freed);
+            if steps.len() > own && !freed.is_empty() {
+                gives_back.push((steps.len() - 1, freed));
             }
+        }
+        let sizes = sizes(blocks);
+        for (last, freed) in gives_back {
+            let of_allocator = |address, order| sizes.get(&(address, order)).copied().unwrap_or(0);
+            let size =
+                |(address, order, bytes)| (address, if bytes > 0 { bytes } else { of_allocator(address, order) });
+            steps[last].1.frees = objects.frees(freed.into_iter().map(size).collect());
         }
         steps.sort_by_key(|(order, ..)| *order);
         let in_written = steps.iter().map(|(.., in_written)| *in_written).collect();
@@ -240,7 +247,7 @@ impl Execution {
         let waits = waits.collect();
         let is_cut = text.lines().any(|line| line == "cut");
         let last_start = steps.iter().rposition(|step| step.kind == Kind::Fork).map_or(0, |last| last + 1);
-        Ok(Execution {
+        Execution {
             steps,
             in_written,
             of_thread,
@@ -254,7 +261,7 @@ impl Execution {
             place: place.to_path_buf(),
             last_start,
             orders,
-        })
+        }
     }
 
     /// One of these steps, for tests.
@@ -294,13 +301,9 @@ impl Execution {
     }
 }
 
-/// How many bytes each piece of memory has that the allocator gets back, by its address and the order of that.
-fn sizes(logs: &[Log]) -> FxHashMap<(u64, u64), u64> {
-    let of_allocator = |record: &Record| matches!(record.kind, Kind::Allocate | Kind::Free);
-    let mut all: Vec<(u64, Record)> = Vec::new();
-    for log in logs {
-        all.extend(log.records().filter(of_allocator).map(|record| (record.order().unwrap_or(0), record)));
-    }
+/// How many bytes each piece of memory has that the allocator gets back, by its address and the order of that. All that the allocator
+/// did, with its orders.
+fn sizes(mut all: Vec<(u64, Record)>) -> FxHashMap<(u64, u64), u64> {
     all.sort_unstable_by_key(|(order, _)| *order);
     let (mut live, mut sizes) = (FxHashMap::default(), FxHashMap::default());
     for (order, record) in all {

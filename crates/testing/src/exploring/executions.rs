@@ -10,6 +10,7 @@ use crate::runner::{Ran, Runner, is_stopped};
 use crate::settings::{Settings, TestError};
 use foretrace_harness::{Ending, notes};
 use foretrace_runtime::record::{AFTER_WRITERS, Kind, Site, TEAMS, TRIED_JOINS, WOKEN_SPURIOUSLY};
+use foretrace_walker::log::Log;
 use foretrace_walker::program::{Program, Writer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
@@ -168,7 +169,7 @@ impl<'s> Executions<'s> {
         // does in all others.
         let nothing = || self.work.join("nothing");
         let recording = self.first.as_ref().map_or_else(nothing, |first| first.place.join("recording"));
-        let ran = match self.runner.along(&text, &place, Some(&recording)) {
+        let (ran, logs) = match self.runner.along(&text, &place, Some(&recording)) {
             Ok(ran) => ran,
             Err(error) => {
                 let _ = std::fs::remove_dir_all(&place); // the folder around it goes at the end
@@ -185,7 +186,7 @@ impl<'s> Executions<'s> {
             self.left += 1;
             return None;
         }
-        let run = match self.read(&ran, &place) {
+        let run = match self.read(&ran, &logs, &place) {
             Ok(run) => Rc::new(run),
             Err(error) => {
                 self.error = Some(error);
@@ -205,7 +206,7 @@ impl<'s> Executions<'s> {
         Some(run)
     }
 
-    fn read(&mut self, ran: &Ran, place: &Path) -> Result<Execution, TestError> {
+    fn read(&mut self, ran: &Ran, logs: &[Log], place: &Path) -> Result<Execution, TestError> {
         if self.asks_for_writers {
             self.program.get_or_insert_with(|| Program::open(ran.folder.path()).ok());
         }
@@ -215,7 +216,7 @@ impl<'s> Executions<'s> {
             None => Some(Writer::Program),
         };
         let known = (&mut self.threads, &mut self.objects);
-        let mut run = Execution::read(&ran.folder, ran.seen.ending, place, known, &mut writer)?;
+        let mut run = Execution::read((&ran.folder, logs), ran.seen.ending, place, known, &mut writer);
         run.failure = match judge(&ran.seen, self.baseline, self.settings) {
             Effect::Failed(failure) if !failure.is_output() || self.baseline.is_steady() => Some(failure),
             _ => None,
