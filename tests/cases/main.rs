@@ -57,6 +57,7 @@ cases! {
     clock_mutex: "clock-mutex.c";
     clock_rwlock: "clock-rwlock.c";
     clock_sem: "clock-sem.c";
+    clone_children: "clone-children.c";
     condition_any: "condition-any.cpp";
     condition_any_stop: "condition-any-stop.cpp";
     containers: "containers.cpp";

@@ -239,3 +239,13 @@ fn other_processes_are_not_recorded_which_is_said_once() {
     assert_eq!(said, expected.map(|text| format!("foretrace: {text}")));
     expect(0, &mut workshop.shell("foretrace predict --atomic threads run"));
 }
+
+/// Rather than that two threads write into one log.
+#[test]
+fn a_thread_with_the_locals_of_another_is_refused() {
+    let workshop = Workshop::build(&source("shared-locals.c"), &[]);
+    assert_eq!(ran(&mut workshop.shell("./program")).out, "1\n");
+    let run = ran(&mut workshop.shell("foretrace record -o run -- ./program"));
+    let said = "clone: a thread in the thread-local storage of its creator cannot be recorded";
+    assert!(run.status == Some(134) && run.err.contains(said), "{}", run.err);
+}

@@ -52,6 +52,10 @@ pub mod number {
     pub const SCHED_YIELD: usize = 24;
     pub const NANOSLEEP: usize = 35;
     pub const GETPID: usize = 39;
+    pub const CLONE: usize = 56;
+    pub const CLONE3: usize = 435;
+    pub const FORK: usize = 57;
+    pub const VFORK: usize = 58;
     pub const SHMCTL: usize = 31;
     pub const SEMCTL: usize = 66;
     pub const TRUNCATE: usize = 76;

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use super::unseen::What;
 use super::unseen_calls;
-use super::{clocks, entropy, notices, tracked};
+use super::{clocks, cloned, entropy, notices, tracked};
 use crate::controller;
 use crate::hooks::access;
 use crate::hooks::begin::Begin;
@@ -49,7 +49,8 @@ pub unsafe extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d:
     if let Some(result) = outside(number, a, b, c).or_else(|| notice(number, a, b, c, d)) {
         return result;
     }
-    let ours = || (number == number::FUTEX).then(|| controlled_futex([a, b, c, d, e, f])).flatten();
+    let futex = || (number == number::FUTEX).then(|| controlled_futex([a, b, c, d, e, f])).flatten();
+    let ours = || futex().or_else(|| cloned::by_number(number, [a, b, c, d, e]));
     // SAFETY: the program's call.
     let call = || unsafe { sys::syscall(number, [a, b, c, d, e, f]) };
     let result = ours().unwrap_or_else(|| match number {

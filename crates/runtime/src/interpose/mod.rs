@@ -13,6 +13,7 @@ mod channel;
 pub mod channels;
 mod checked;
 pub mod clocks;
+mod cloned;
 mod close;
 pub mod cond;
 mod contexts;

@@ -74,17 +74,29 @@ extern "C" fn exit_now(code: c_int, _: usize) -> ! {
 
 extern "C" fn fork_(place: usize) -> c_int {
     let recorded = mode::get() != mode::OFF;
-    if let Some(thread) = tracked().filter(|_| unseen::has_threads()) {
-        unseen::mark(thread, What::anything(c"fork"), place); // the child sees what other threads have done by then
-    }
+    divides(c"fork", place);
     let result = real::fork();
     if result == 0 {
         child_starts(); // unless it was told already
-    } else if result > 0 && recorded && !SAID.swap(true, Relaxed) {
-        mode::write_file(b"/forked\0", format_args!("{result}\n"));
-        say(format_args!("processes that this one forks are not recorded"));
+    } else if recorded {
+        divided(result);
     }
     result
+}
+
+/// A call of this name is about to divide the process.
+pub(super) fn divides(name: &'static CStr, place: usize) {
+    if let Some(thread) = tracked().filter(|_| unseen::has_threads()) {
+        unseen::mark(thread, What::anything(name), place); // the child sees what other threads have done by then
+    }
+}
+
+/// The recorded process has a child of this number, if it has.
+pub(super) fn divided(child: c_int) {
+    if child > 0 && !SAID.swap(true, Relaxed) {
+        mode::write_file(b"/forked\0", format_args!("{child}\n"));
+        say(format_args!("processes that this one forks are not recorded"));
+    }
 }
 
 /// A process is told of its first fork only.

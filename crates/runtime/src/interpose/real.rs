@@ -142,6 +142,7 @@ reals! {
     epoll_pwait2(epoll: c_int, events: *mut c_void, most: c_int, timeout: *const c_void, mask: *const c_void) -> c_int;
     sigaction(signal: c_int, new: *const c_void, old: *mut c_void) -> c_int;
     fork() -> c_int;
+    clone(function: extern "C" fn(*mut c_void) -> c_int, stack: *mut c_void, flags: c_int, argument: *mut c_void, parent: *mut c_int, locals: *mut c_void, child: *mut c_int) -> c_int;
     dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
     eventfd(count: u32, flags: c_int) -> c_int;
     read(file: c_int, to: *mut c_void, bytes: usize) -> isize;
