@@ -92,6 +92,38 @@ fn what_the_c_library_writes_unseen_is_told() {
     }
 }
 
+/// A thread that makes a file may tell another one that looks for it or lists its folder. Threads that only look tell each other nothing,
+/// nor do those that make files of their own.
+#[test]
+fn names_that_are_made_are_unseen_where_another_thread_looks() {
+    let workshop = Workshop::empty();
+    let list = "DIR *d = opendir(\".\"); while (readdir(d)) ; closedir(d)";
+    for (name, one, other, is_unseen) in [
+        ("looked-for", "close(open(\"a\", O_CREAT | O_WRONLY, 0600))", "access(\"a\", F_OK)", true),
+        ("opened", "fclose(fopen(\"b\", \"w\"))", "FILE *f = fopen(\"b\", \"r\"); if (f) fclose(f)", true),
+        ("listed", "fclose(fopen(\"c\", \"a\"))", list, true),
+        ("scanned", "close(creat(\"d\", 0600))", "struct dirent **l; scandir(\".\", &l, 0, 0)", true),
+        ("both-list", list, list, false),
+        ("both-look", "access(\"a\", F_OK)", "struct stat s; stat(\"none\", &s)", false),
+        ("files-of-their-own", "fclose(fopen(\"e\", \"w\"))", "close(open(\"f\", O_CREAT | O_RDWR, 0600))", false),
+        ("there-already", "close(open(\"program.c\", O_CREAT | O_WRONLY, 0600))", "access(\"a\", F_OK)", false),
+    ] {
+        let source = format!(
+            "#define _GNU_SOURCE\n#include <dirent.h>\n#include <fcntl.h>\n#include <pthread.h>\n#include <stdio.h>\n#include <sys/stat.h>
+            #include <unistd.h>\nint shared;
+            static void *one(void *a) {{ shared = 5; {one}; return a; }}
+            int main(void) {{ pthread_t t; pthread_create(&t, 0, one, 0); {{ {other}; }} shared++; pthread_join(t, 0); return 0; }}"
+        );
+        std::fs::write(workshop.path("program.c"), source).expect("written");
+        workshop.make("foretrace cc -w -g -pthread -o program program.c");
+        workshop.make("foretrace record -o run -- ./program");
+        let trace = workshop.trace("run");
+        let of_names = trace.iter().filter(|event| event["op"] == "unseen" && event["object"] == "names of files");
+        let threads: BTreeSet<String> = of_names.map(|event| event["t"].to_string()).collect();
+        assert_eq!(threads.len(), if is_unseen { 2 } else { 0 }, "{name}: {threads:?}");
+    }
+}
+
 /// A lock that foretrace did not build, or a function that only takes time.
 const LOCK: &str = "static int word; void lock(void) { while (__atomic_exchange_n(&word, 1, 2)) ; } \
                     void unlock(void) { __atomic_store_n(&word, 0, 3); }";

@@ -238,6 +238,24 @@ pub const WOKEN_BY_TIMEOUT: u64 = 0;
 /// Second word of a `Wake` for no reason.
 pub const WOKEN_SPURIOUSLY: u64 = u64::MAX;
 
+/// Second word of `Unseen`: the address of what the object is called, 0 for anything, and what the call does to the object if not everything.
+pub mod object {
+    /// The call only looks: it changes nothing.
+    pub const LOOKS: u64 = 1 << 61;
+    /// The call only adds to the object, and does not see what others add.
+    pub const ADDS: u64 = 1 << 62;
+
+    /// What the object is called.
+    pub const fn name(word: u64) -> u64 {
+        word & !(LOOKS | ADDS)
+    }
+
+    /// Whether two calls of one object may order the threads that made them.
+    pub const fn order(one: u64, other: u64) -> bool {
+        name(one) == name(other) && (one != other || one == name(one))
+    }
+}
+
 /// Second word of `Acquire`.
 pub mod nature {
     /// The holder may take it again.

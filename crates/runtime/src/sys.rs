@@ -84,6 +84,7 @@ pub mod number {
     pub const DUP3: usize = 292;
     pub const PIPE2: usize = 293;
     pub const FCNTL: usize = 72;
+    pub const FACCESSAT: usize = 269;
     pub const FUTEX: usize = 202;
     pub const FUTEX_WAITV: usize = 449;
     pub const GETTIMEOFDAY: usize = 96;

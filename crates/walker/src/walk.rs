@@ -66,6 +66,7 @@ fn make(recording: &Path, options: &Options) -> Result<Walked, WalkError> {
     let sharing = survey(program, &logs, start.as_ref())?;
     let mut world = World::new(program, options, sharing, Names::of(loaded.types()));
     world.mirror = mirror(&logs);
+    world.unseen = logs.iter().map(|log| (log.header().thread, log.unseen().to_vec())).collect();
     world.draft.assembler.set_program(&description.program);
     world.most_events = description.most_events();
     let mut threads = declare_threads(&mut world, &logs, start.as_ref())?;

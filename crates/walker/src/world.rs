@@ -38,6 +38,8 @@ pub(crate) struct World<'a> {
     owners: Owners,
     /// Where accesses were left out, what they read.
     pub mirror: Option<Mirror>,
+    /// Of each thread by its number, what its unseen calls concern.
+    pub unseen: Vec<(u64, Vec<u64>)>,
     /// In a first walk, what it finds out about which memory is shared; all that it is for.
     pub survey: Option<Analysis>,
     pub cells: Cells,
@@ -122,6 +124,7 @@ impl<'a> World<'a> {
             memory: Memory::default(),
             owners: Owners::default(),
             mirror: None,
+            unseen: Vec::new(),
             survey: None,
             cells: Cells::new(sharing),
             meeting: Vec::new(),

@@ -13,8 +13,11 @@ use super::unseen::{self, What, has_threads};
 use super::unseen_calls;
 use super::{descriptors, interpose, kernel_files, real, tracked};
 use crate::names_outside;
+use crate::record::object::{ADDS, LOOKS};
 use crate::sys::{self, call};
 
+/// The folder that the program is in.
+pub const HERE: c_int = -100;
 /// Files that are told apart; those beyond count as one.
 const MOST: usize = 64;
 const READ: u8 = 1;
@@ -82,22 +85,37 @@ pub fn opened(name: &'static CStr, file: c_int, place: usize) -> c_int {
     file
 }
 
-/// Opens a file by its name: unseen where the call wants to be the one that makes it, and where it finds that there is none. A call that
-/// makes a file otherwise is not: threads mostly have files of their own.
+/// How a call that opens a file deals with its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// The file must be there.
+    Finds,
+    /// If there is none, it makes one.
+    Makes,
+    /// Wants to be the one that makes it.
+    Alone,
+}
+
+/// Opens a file by its name, in this folder: unseen where the call makes the file, and where it finds that there is none.
 pub fn by_name<R>(
     name: &'static CStr,
-    alone: bool,
+    (folder, path): (c_int, *const c_char),
+    naming: Naming,
     place: usize,
     call: impl FnOnce() -> R,
     failed: impl FnOnce(&R) -> bool,
 ) -> R {
     const NO_SUCH_NAME: c_int = 2;
-    let what = What::named(name, unseen::NAMES);
+    let what = What { name, object: Some(unseen::NAMES), does: LOOKS };
     if !has_threads() {
         return call();
     }
-    if alone {
-        return unseen_calls::around(what, place, call);
+    match naming {
+        Naming::Alone => return unseen_calls::around(What { does: 0, ..what }, place, call),
+        Naming::Makes if call!(FACCESSAT, folder, path, 0) < 0 => {
+            return unseen_calls::around(What { does: ADDS, ..what }, place, call);
+        }
+        _ => {}
     }
     let result = call();
     if failed(&result) && sys::errno() == NO_SUCH_NAME {
@@ -107,9 +125,21 @@ pub fn by_name<R>(
 }
 
 /// The same where a descriptor is what it gives.
-fn opening(name: &'static CStr, flags: c_int, place: usize, call: impl FnOnce() -> c_int) -> c_int {
-    const ALONE: c_int = 0o300; // O_CREAT and O_EXCL
-    let file = by_name(name, flags & ALONE == ALONE, place, call, |file| *file < 0);
+fn opening(
+    name: &'static CStr,
+    path: (c_int, *const c_char),
+    flags: c_int,
+    place: usize,
+    call: impl FnOnce() -> c_int,
+) -> c_int {
+    const CREATE: c_int = 0o100;
+    const EXCLUSIVE: c_int = 0o200;
+    let naming = match (flags & CREATE != 0, flags & EXCLUSIVE != 0) {
+        (true, true) => Naming::Alone,
+        (true, false) => Naming::Makes,
+        (false, _) => Naming::Finds,
+    };
+    let file = by_name(name, path, naming, place, call, |file| *file < 0);
     opened(name, file, place)
 }
 
@@ -123,11 +153,11 @@ pub fn accessing<R>(name: &'static CStr, file: c_int, place: usize, call: impl F
 }
 
 extern "C" fn open_(path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
-    opening(c"open", flags, place, || real::open(path, flags, mode))
+    opening(c"open", (HERE, path), flags, place, || real::open(path, flags, mode))
 }
 
 extern "C" fn open64_(path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
-    opening(c"open", flags, place, || real::open64(path, flags, mode))
+    opening(c"open", (HERE, path), flags, place, || real::open64(path, flags, mode))
 }
 
 extern "C" fn checked_open(path: *const c_char, flags: c_int, place: usize) -> c_int {
@@ -135,15 +165,16 @@ extern "C" fn checked_open(path: *const c_char, flags: c_int, place: usize) -> c
 }
 
 pub extern "C" fn openat_(folder: c_int, path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
-    opening(c"openat", flags, place, || real::openat(folder, path, flags, mode))
+    opening(c"openat", (folder, path), flags, place, || real::openat(folder, path, flags, mode))
 }
 
 extern "C" fn openat64_(folder: c_int, path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
-    opening(c"openat", flags, place, || real::openat64(folder, path, flags, mode))
+    opening(c"openat", (folder, path), flags, place, || real::openat64(folder, path, flags, mode))
 }
 
 extern "C" fn creat_(path: *const c_char, mode: u32, place: usize) -> c_int {
-    opened(c"creat", by_name(c"creat", false, place, || real::creat(path, mode), |file| *file < 0), place)
+    let make = || real::creat(path, mode);
+    opened(c"creat", by_name(c"creat", (HERE, path), Naming::Makes, place, make, |file| *file < 0), place)
 }
 
 pub extern "C" fn pread_(file: c_int, to: *mut c_void, bytes: usize, from: i64, place: usize) -> isize {

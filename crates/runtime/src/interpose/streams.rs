@@ -11,6 +11,7 @@ use core::sync::atomic::{
 use super::channel::OfFile;
 use super::ends::{End, end};
 use super::entropy::DEVICE;
+use super::files::Naming;
 use super::unseen::{self, What, has_threads};
 use super::unseen_calls;
 use super::{channels, fed_streams, files, interpose, real, tracked};
@@ -60,10 +61,15 @@ fn opened(stream: *mut c_void, place: usize) -> *mut c_void {
 }
 
 /// With `x` a stream is opened only if there is no such file.
-fn opening(how: *const c_char, place: usize, call: impl FnOnce() -> *mut c_void) -> *mut c_void {
+fn opening(path: *const c_char, how: *const c_char, place: usize, call: impl FnOnce() -> *mut c_void) -> *mut c_void {
     // SAFETY: the program's string.
-    let alone = !how.is_null() && unsafe { CStr::from_ptr(how) }.to_bytes().contains(&b'x');
-    files::by_name(c"fopen", alone, place, call, |stream| stream.is_null())
+    let how = if how.is_null() { &[] } else { unsafe { CStr::from_ptr(how) }.to_bytes() };
+    let naming = match how {
+        _ if how.contains(&b'x') => Naming::Alone,
+        [b'w' | b'a', ..] => Naming::Makes,
+        _ => Naming::Finds,
+    };
+    files::by_name(c"fopen", (files::HERE, path), naming, place, call, |stream| stream.is_null())
 }
 
 fn forget(stream: *mut c_void) {
@@ -125,11 +131,11 @@ pub fn standard_input() -> *mut c_void {
 }
 
 extern "C" fn fopen_(path: *const c_char, how: *const c_char, place: usize) -> *mut c_void {
-    opened(remember(fed_streams::opened(opening(how, place, || real::fopen(path, how)), how)), place)
+    opened(remember(fed_streams::opened(opening(path, how, place, || real::fopen(path, how)), how)), place)
 }
 
 extern "C" fn fopen64_(path: *const c_char, how: *const c_char, place: usize) -> *mut c_void {
-    opened(remember(fed_streams::opened(opening(how, place, || real::fopen64(path, how)), how)), place)
+    opened(remember(fed_streams::opened(opening(path, how, place, || real::fopen64(path, how)), how)), place)
 }
 
 extern "C" fn fdopen_(file: c_int, how: *const c_char, _: usize) -> *mut c_void {

@@ -9,6 +9,8 @@ use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::Kind;
+#[cfg(doc)]
+use crate::record::object;
 use crate::sys;
 use crate::threads::{self, Thread};
 
@@ -17,15 +19,17 @@ use crate::threads::{self, Thread};
 pub struct What {
     pub name: &'static CStr,
     pub object: Option<&'static CStr>,
+    /// What it does to the object, see [`object`]; 0 for everything.
+    pub does: u64,
 }
 
 impl What {
     pub const fn anything(name: &'static CStr) -> What {
-        What { name, object: None }
+        What { name, object: None, does: 0 }
     }
 
     pub const fn named(name: &'static CStr, object: &'static CStr) -> What {
-        What { name, object: Some(object) }
+        What { name, object: Some(object), does: 0 }
     }
 }
 
@@ -57,6 +61,6 @@ pub fn mark(thread: &'static Thread, what: What, place: usize) {
 
 /// The same inside of a hook.
 pub fn record(thread: &'static Thread, what: What, place: usize) {
-    let object = what.object.map_or(0, |object| object.as_ptr() as u64);
+    let object = what.object.map_or(0, |object| object.as_ptr() as u64 | what.does);
     log::sync(thread, Kind::Unseen, place, what.name.as_ptr() as u64, object);
 }

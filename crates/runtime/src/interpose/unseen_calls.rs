@@ -9,6 +9,7 @@ use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::Kind;
+use crate::record::object::LOOKS;
 use crate::sys::{self, NEXT};
 
 /// Says that it runs here, if the thread that runs here is recorded.
@@ -48,7 +49,7 @@ type Five = unsafe extern "C" fn(usize, usize, usize, usize, usize) -> usize;
 
 /// Functions of five arguments or fewer, all integers or pointers.
 macro_rules! unseen {
-    ($($name:ident $object:expr $(, if $is_so:path)?;)*) => {
+    ($($name:ident $object:expr $(, if $is_so:path)? $(=> $does:ident)?;)*) => {
         mod calls {
             use super::*;
             $(
@@ -67,7 +68,8 @@ macro_rules! unseen {
                     // SAFETY: the library's function of this name; the arguments are the program's.
                     let call = || unsafe { core::mem::transmute::<usize, Five>(function)(a, b, c, d, e) };
                     let is_marked = true $(&& $is_so())?;
-                    if is_marked { around(What { name: NAME, object: $object }, place, call) } else { call() }
+                    let does = 0 $(| $does)?;
+                    if is_marked { around(What { name: NAME, object: $object, does }, place, call) } else { call() }
                 }
             )*
         }
@@ -110,15 +112,15 @@ unseen! {
     process_vm_readv None;
     process_vm_writev None;
     dlclose Some(c"the loader");
-    access Some(NAMES), if has_threads;
-    faccessat Some(NAMES), if has_threads;
-    stat Some(NAMES), if has_threads;
-    stat64 Some(NAMES), if has_threads;
-    lstat Some(NAMES), if has_threads;
-    lstat64 Some(NAMES), if has_threads;
-    fstatat Some(NAMES), if has_threads;
-    fstatat64 Some(NAMES), if has_threads;
-    statx Some(NAMES), if has_threads;
+    access Some(NAMES), if has_threads => LOOKS;
+    faccessat Some(NAMES), if has_threads => LOOKS;
+    stat Some(NAMES), if has_threads => LOOKS;
+    stat64 Some(NAMES), if has_threads => LOOKS;
+    lstat Some(NAMES), if has_threads => LOOKS;
+    lstat64 Some(NAMES), if has_threads => LOOKS;
+    fstatat Some(NAMES), if has_threads => LOOKS;
+    fstatat64 Some(NAMES), if has_threads => LOOKS;
+    statx Some(NAMES), if has_threads => LOOKS;
     unlink Some(NAMES), if has_threads;
     unlinkat Some(NAMES), if has_threads;
     remove Some(NAMES), if has_threads;
@@ -132,6 +134,32 @@ unseen! {
     linkat Some(NAMES), if has_threads;
     symlink Some(NAMES), if has_threads;
     symlinkat Some(NAMES), if has_threads;
+    opendir Some(NAMES), if has_threads => LOOKS;
+    readdir Some(NAMES), if has_threads => LOOKS;
+    readdir64 Some(NAMES), if has_threads => LOOKS;
+    readdir_r Some(NAMES), if has_threads => LOOKS;
+    readdir64_r Some(NAMES), if has_threads => LOOKS;
+    scandir Some(NAMES), if has_threads => LOOKS;
+    scandir64 Some(NAMES), if has_threads => LOOKS;
+    scandirat Some(NAMES), if has_threads => LOOKS;
+    scandirat64 Some(NAMES), if has_threads => LOOKS;
+    ftw Some(NAMES), if has_threads => LOOKS;
+    ftw64 Some(NAMES), if has_threads => LOOKS;
+    nftw Some(NAMES), if has_threads => LOOKS;
+    nftw64 Some(NAMES), if has_threads => LOOKS;
+    glob Some(NAMES), if has_threads => LOOKS;
+    glob64 Some(NAMES), if has_threads => LOOKS;
+    fts_open Some(NAMES), if has_threads => LOOKS;
+    fts64_open Some(NAMES), if has_threads => LOOKS;
+    fts_read Some(NAMES), if has_threads => LOOKS;
+    fts64_read Some(NAMES), if has_threads => LOOKS;
+    fts_children Some(NAMES), if has_threads => LOOKS;
+    fts64_children Some(NAMES), if has_threads => LOOKS;
+    getdents64 Some(NAMES), if has_threads => LOOKS;
+    mkfifo Some(NAMES), if has_threads;
+    mkfifoat Some(NAMES), if has_threads;
+    mknod Some(NAMES), if has_threads;
+    mknodat Some(NAMES), if has_threads;
     truncate Some(NAMES), if has_threads;
     truncate64 Some(NAMES), if has_threads;
     flockfile Some(STREAM_LOCKS);

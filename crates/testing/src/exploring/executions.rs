@@ -9,6 +9,7 @@ use crate::judge::{Cause, Effect, judge};
 use crate::runner::{Ran, Runner, is_stopped};
 use crate::settings::{Settings, TestError};
 use foretrace_harness::{Ending, notes};
+use foretrace_runtime::record::object;
 use foretrace_runtime::record::{AFTER_WRITERS, Kind, Site, TEAMS, TRIED_JOINS, WOKEN_SPURIOUSLY};
 use foretrace_walker::log::Log;
 use foretrace_walker::program::{Program, Writer};
@@ -264,10 +265,14 @@ const FORKED: &str = "forked";
 
 /// Why orders are left out where calls are unseen: those that concern anything, or what several threads call.
 fn unseen(steps: &[Taken]) -> impl Iterator<Item = &'static str> {
-    let mut callers: FxHashMap<u64, usize> = FxHashMap::default();
+    let mut callers: Vec<(u64, usize)> = Vec::new();
     steps.iter().filter(|step| step.kind == Kind::Unseen).filter_map(move |step| {
-        let object = step.words[1];
-        let is_shared = object == 0 || *callers.entry(object).or_insert(step.thread) != step.thread;
+        let caller = (step.words[1], step.thread);
+        let orders = |(other, thread): &(u64, usize)| *thread != step.thread && object::order(caller.0, *other);
+        let is_shared = caller.0 == 0 || callers.iter().any(orders);
+        if !callers.contains(&caller) {
+            callers.push(caller);
+        }
         is_shared.then_some("calls that are not modelled may order threads: of files, other processes, or code that foretrace did not build")
     })
 }

@@ -10,6 +10,7 @@ use crate::shared::Shared;
 use crate::signals::signal_name;
 use crate::transactions::Title;
 use crate::value::{Value, Word};
+use foretrace_runtime::record::object;
 use foretrace_runtime::record::{
     Kind, MESSAGES, MESSAGES_END, OUTSIDE, TRIED, TRIED_JOINS, TRIED_JOINS_END, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY,
     fail, nature,
@@ -432,10 +433,18 @@ impl Walk<'_, '_> {
     }
 
     /// Code that may order threads in a way that is not recorded.
+    /// Left out where no other thread does anything that the call could see, or that could see the call.
     fn unseen(&mut self, record: Record) -> Step<()> {
+        let concerned = record.words[1];
+        let orders = |(thread, unseen): &(u64, Vec<u64>)| {
+            *thread != self.thread.number && unseen.iter().any(|other| object::order(concerned, *other))
+        };
+        if concerned != object::name(concerned) && !self.world.unseen.iter().any(orders) {
+            return Ok(());
+        }
         let what = self.text(record.words[0]).unwrap_or_else(|| "code that is not recorded".to_string());
         let what = self.world.draft.assembler.name(&what);
-        let object = Some(record.words[1]).filter(|text| *text != 0).and_then(|text| self.text(text));
+        let object = Some(object::name(concerned)).filter(|text| *text != 0).and_then(|text| self.text(text));
         let object = object.map(|object| self.world.draft.assembler.name(&object));
         self.event(record, Op::Unseen { what, object });
         Ok(())

@@ -145,6 +145,11 @@ impl Log {
         self.scan.has_calls
     }
 
+    /// What unseen calls concern and do to it: the second words of their records, each once.
+    pub(crate) fn unseen(&self) -> &[u64] {
+        &self.scan.unseen
+    }
+
     /// Whether it says that the run ended since all threads waited.
     pub fn ends_in_deadlock(&self) -> bool {
         self.scan.deadlock
@@ -230,6 +235,8 @@ struct Scan {
     counted: u64,
     leaves_out: bool,
     has_calls: bool,
+    /// What unseen calls concern and do to it: the second words of their records, each once.
+    unseen: Vec<u64>,
     deadlock: bool,
     disorder: Option<Disorder>,
     stop: Option<u64>,
@@ -246,6 +253,10 @@ fn scan(bytes: &[u8]) -> Scan {
         let Some(last) = at(end - 1) else { break };
         scan.records += u64::from(kind != Kind::Skip);
         scan.has_calls |= kind == Kind::Called;
+        if kind == Kind::Unseen {
+            let object = at(position + 2).filter(|object| !scan.unseen.contains(object));
+            scan.unseen.extend(object);
+        }
         scan.deadlock |= kind == Kind::Fail && at(position + 1) == Some(fail::DEADLOCK);
         match kind {
             Kind::Skip => counted = last,
