@@ -117,6 +117,7 @@ cases! {
     orders_datagram: "orders-datagram.c";
     orders_epoll: "orders-epoll.c";
     orders_epoll_asked: "orders-epoll-asked.c";
+    orders_epoll_interest: "orders-epoll-interest.c";
     orders_epoll_mask: "orders-epoll-mask.c";
     orders_eventfd_semaphore: "orders-eventfd-semaphore.c";
     orders_flock: "orders-flock.c";

@@ -134,7 +134,7 @@ unsafe fn events_at<'e>(events: *mut c_void, found: c_int) -> &'e [Event] {
 
 fn record_events(look: &mut Look, epoll: c_int, events: &[Event]) {
     for Event { events, data } in events.iter().copied() {
-        watches(epoll, data).for_each(|watch| look.asked(&watch.asked)); // the call cannot come back before
+        watches(epoll, data).for_each(|watch| look.asked(&watch.asked, events)); // the call cannot come back before
         if events & READY == 0 {
             continue;
         }

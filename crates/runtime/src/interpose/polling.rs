@@ -62,10 +62,10 @@ impl Look {
         }
     }
 
-    /// A descriptor was reported, after it was asked for.
-    pub(super) fn asked(&mut self, asked: &Asked) {
+    /// A descriptor was reported with these events, after it was asked for.
+    pub(super) fn asked(&mut self, asked: &Asked, events: u32) {
         self.stop_in_replay();
-        asked.is_reported(self.thread, self.place);
+        asked.is_reported(self.thread, events, self.place);
     }
 
     /// Something is ready of which nothing here knows what it is.
