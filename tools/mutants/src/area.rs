@@ -82,7 +82,7 @@ pub fn areas() -> Vec<Area> {
             "encodings/src/paper/ encodings/src/smtlib.rs",
             "foretrace-encodings/lib foretrace-solve/lib foretrace-encodings/concurrent_ssa foretrace-encodings/folding foretrace-encodings/witnesses
              foretrace-analysis/solver=60 foretrace-analysis/filters=20 foretrace-analysis/use_after_free=40
-             foretrace-analysis/other_ways foretrace-analysis/paths foretrace-analysis/blocks_by_solver foretrace-analysis/switches_oracle",
+             foretrace-analysis/other_ways foretrace-analysis/paths foretrace-analysis/blocks_by_solver foretrace-analysis/switches_oracle foretrace/off_path",
             8000,
         ),
         // What only proposes schedules, which the checker judges, decides no verdict.
