@@ -43,6 +43,7 @@ cases! {
     asynchronous: "async.cpp";
     atomic_ref: "atomic-ref.cpp";
     atomic_shared: "atomic-shared.cpp";
+    atomic_shared_swapped: "atomic-shared-swapped.cpp";
     atomic_wait: "atomic-wait.cpp";
     barrier: "barrier.c";
     barrier_serial: "barrier-serial.c";

@@ -27,11 +27,28 @@ impl<'a> Walk<'_, 'a> {
         self.operation(1);
         let condition = self.checked(condition, u64::from(taken), "a branch condition");
         if let Some(holds) = self.world.pin(condition) {
+            if function.compares_and_swaps {
+                self.guard_compared(holds);
+            }
             self.assume(holds, Why::Branch);
             self.note_branch(index, taken);
             self.decide(function, holds);
         }
         self.jump(function, if taken { to.0 } else { to.1 })
+    }
+
+    /// What the thread has just read is compared in the same step.
+    fn guard_compared(&mut self, holds: TermId) {
+        let leaves = self.world.expressions.terms.leaves(holds);
+        let events = &self.world.draft.events;
+        let (thread, latest) = (self.thread.id, leaves.iter().map(|leaf| leaf.definition).max());
+        let of_thread = |event: &&trace::Event| event.thread == thread && event.op.var().is_some();
+        let is_last = |read: &trace::EventId| {
+            events[read.index()].part.is_none() && !events[read.index() + 1..].iter().any(|event| of_thread(&event))
+        };
+        if let Some(read) = latest.filter(is_last) {
+            self.world.draft.guard_read(read, holds);
+        }
     }
 
     /// A branch of the innermost function whose condition depends on shared memory goes one way.

@@ -32,6 +32,8 @@ pub(crate) struct Function {
     pub is_library: bool,
     /// Whether it is an operation of an atomic that a library offers.
     pub is_atomic: bool,
+    /// Whether it is the compare-and-swap of a pointer that libstdc++ keeps under a lock: it reads and compares in one step, as an atomic does.
+    pub compares_and_swaps: bool,
     /// Whether some instruction uses the value of the one of this index.
     pub used: Vec<bool>,
     prepared: OnceLock<Prepared>,
@@ -132,6 +134,7 @@ pub(super) fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) ->
         unit,
         unit_id,
         site: function.site,
+        compares_and_swaps: is_compare_and_swap(&function.symbol),
         symbol: function.symbol,
         name: openmp_name(&function.name).unwrap_or(function.name),
         location: function.location,
@@ -154,6 +157,11 @@ pub(super) fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) ->
     }
     flat.used = used;
     flat
+}
+
+/// Whether this is `compare_exchange_strong` of `std::_Sp_atomic`, which a `std::shared_ptr` in `std::atomic` consists of (`code.rs`).
+fn is_compare_and_swap(symbol: &str) -> bool {
+    symbol.starts_with("_ZNSt10_Sp_atomicI") && symbol.contains("23compare_exchange_strong")
 }
 
 /// Replaces sites by indices, and notes which instructions' values are used.
