@@ -124,6 +124,30 @@ fn names_that_are_made_are_unseen_where_another_thread_looks() {
     }
 }
 
+/// A connection is made only to a socket that listens. Where the same thread, or one before there were others, made it listen, no order is
+/// missing.
+#[test]
+fn a_connection_is_unseen_where_another_thread_listens() {
+    for (listens_early, unseen) in [("", ["connect", "listen"].as_slice()), ("-DEARLY", &[])] {
+        let source = "#include <pthread.h>\n#include <stddef.h>\n#include <sched.h>\n#include <sys/socket.h>\n#include <sys/un.h>
+            #include <unistd.h>\nstatic struct sockaddr_un at = {AF_UNIX, \"socket\"}; int shared, s;
+            static void *one(void *a) { shared = 5;\n#ifndef EARLY\nlisten(s, 1);\n#endif\nreturn a; }
+            int main(void) { pthread_t t; s = socket(AF_UNIX, SOCK_STREAM, 0); bind(s, (void *)&at, sizeof at);
+                \n#ifdef EARLY\nlisten(s, 1);\n#endif\npthread_create(&t, 0, one, 0); int c = socket(AF_UNIX, SOCK_STREAM, 0);
+                while (connect(c, (void *)&at, sizeof at)) sched_yield();
+                shared++; pthread_join(t, 0); unlink(\"socket\"); return 0; }";
+        let workshop = Workshop::empty();
+        std::fs::write(workshop.path("program.c"), source).expect("written");
+        workshop.make(&format!("foretrace cc -w -g -pthread {listens_early} -o program program.c"));
+        workshop.make("foretrace record -o run -- ./program");
+        let trace = workshop.trace("run");
+        let of_sockets =
+            trace.iter().filter(|event| event["op"] == "unseen" && event["object"] == "sockets that listen");
+        let seen: BTreeSet<&str> = of_sockets.filter_map(what).collect();
+        assert_eq!(seen, unseen.iter().copied().collect(), "{listens_early}");
+    }
+}
+
 /// A lock that foretrace did not build, or a function that only takes time.
 const LOCK: &str = "static int word; void lock(void) { while (__atomic_exchange_n(&word, 1, 2)) ; } \
                     void unlock(void) { __atomic_store_n(&word, 0, 3); }";

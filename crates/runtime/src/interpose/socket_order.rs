@@ -12,6 +12,8 @@ use super::descriptors::status;
 use super::ends::{End, before_waiting, end, socket_key, waits};
 use super::poll::{Poll, READABLE};
 use super::sockets::{self, Parts};
+use super::unseen::{LISTENING, What, has_threads};
+use super::unseen_calls;
 use super::{files, interpose, real, tracked};
 use crate::controller;
 use crate::feed::sockets::Call;
@@ -19,6 +21,7 @@ use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::lock::Lock;
 use crate::log;
+use crate::record::object::LOOKS;
 use crate::record::{Kind, OUTSIDE};
 use crate::sys::{self, call};
 use crate::threads::Thread;
@@ -326,7 +329,12 @@ extern "C" fn connect_(file: c_int, to: *const c_void, length: u32, place: usize
     let connect = || real::connect(file, to, length);
     let Some(thread) = tracked().filter(|_| is_socket(file)) else { return connect() };
     before_sending(thread, place);
-    sockets::connect(thread, file, connect)
+    let connect = || sockets::connect(thread, file, connect);
+    match has_threads() {
+        // It says whether another thread has called `listen` before.
+        true => unseen_calls::around(What { does: LOOKS, ..What::named(c"connect", LISTENING) }, place, connect),
+        false => connect(),
+    }
 }
 
 extern "C" fn shutdown_(file: c_int, how: c_int, place: usize) -> c_int {

@@ -39,6 +39,8 @@ pub const TIMERS: &CStr = c"timers";
 pub const ASYNCHRONOUS: &CStr = c"asynchronous input and output";
 /// Other processes.
 pub const PROCESSES: &CStr = c"processes";
+/// Sockets that take connections.
+pub const LISTENING: &CStr = c"sockets that listen";
 /// Names in folders, whichever.
 pub const NAMES: &CStr = c"names of files";
 

@@ -3,13 +3,13 @@
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::unseen::{ASYNCHRONOUS, NAMES, PROCESSES, STREAM_LOCKS, TIMERS, What, has_threads, mark};
+use super::unseen::{ASYNCHRONOUS, LISTENING, NAMES, PROCESSES, STREAM_LOCKS, TIMERS, What, has_threads, mark};
 use super::{interpose, tracked};
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::Kind;
-use crate::record::object::LOOKS;
+use crate::record::object::{ADDS, LOOKS};
 use crate::sys::{self, NEXT};
 
 /// Says that it runs here, if the thread that runs here is recorded.
@@ -162,6 +162,7 @@ unseen! {
     mknodat Some(NAMES), if has_threads;
     truncate Some(NAMES), if has_threads;
     truncate64 Some(NAMES), if has_threads;
+    listen Some(LISTENING), if has_threads => ADDS;
     flockfile Some(STREAM_LOCKS);
     ftrylockfile Some(STREAM_LOCKS);
     funlockfile Some(STREAM_LOCKS);
