@@ -307,6 +307,15 @@ fn a_loop_that_asks_under_a_lock_waits() {
     assert!(few["failures"][0]["what"].to_string().contains("sum == 3"), "{few:#}");
 }
 
+/// A `poll` ends by a limit of more than a second only if no other thread can go on: the answer was held back, not missing.
+#[test]
+fn a_poll_with_a_long_limit_waits_for_threads() {
+    for (options, fails) in [("-DLIMIT=2000", 0), ("-DLIMIT=2000 -DLOST", 1), ("-DLIMIT=300", 1)] {
+        let (_, report) = report(&program("polled-answer.c", options), "--first");
+        assert_eq!(report["failed"], fails, "{options}: {report:#}");
+    }
+}
+
 /// A turn that writes what is there already changes nothing; one that changes something is no wait, and no hang either.
 #[test]
 fn a_loop_that_writes_the_same_waits() {

@@ -21,6 +21,11 @@ pub fn is_choice(at: Timespec) -> bool {
     !is_after(at, LONGEST_CHOICE)
 }
 
+/// Whether a wait since this moment has taken longer than one that may end at any time.
+pub fn was_long(since: Timespec) -> bool {
+    sys::now(sys::CLOCK_MONOTONIC) > since.plus(LONGEST_CHOICE)
+}
+
 /// Whether a moment is more than so many seconds away.
 pub fn is_beyond(at: Timespec, seconds: i64) -> bool {
     is_after(at, Timespec { seconds, nanoseconds: 0 })

@@ -71,6 +71,13 @@ pub fn may_end_by_limit(at: Timespec) -> bool {
     (explores() || AS_EXPLORED.load(Relaxed)) && limits::is_choice(at)
 }
 
+/// Whether a thread that has waited in the kernel since then waits on, though its limit is over: others that could go on were held back.
+/// As elsewhere, a limit of a second or less counts at any time, and a longer one only if no other thread can go on.
+pub fn waits_beyond_limit(thread: &Thread, since: Timespec) -> bool {
+    let others = || threads::all().any(|other| !core::ptr::eq(other, thread) && ready(other));
+    explores() && limits::was_long(since) && others()
+}
+
 /// Where one thread goes on alone: that thread, and its counted records, if it is in a wait that may end by its limit. Whether the loop
 /// around such a wait ends by itself is what that run is to show.
 pub fn alone_in_wait() -> Option<(&'static Thread, u64)> {

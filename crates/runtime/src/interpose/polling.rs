@@ -120,6 +120,9 @@ pub(super) fn outside_of(file: c_int) -> u64 {
 /// In `--parallel` runs a write is recorded before it is made: after so many looks it counts as one that came later.
 const LOOKS: usize = 4;
 
+/// Nanoseconds between two looks of a wait whose limit is over.
+const LOOK_AGAIN: i64 = 5_000_000;
+
 /// A call that waits for descriptors: who makes it, its name, its place, and whether it has a limit of time.
 pub(super) struct Waiting {
     pub thread: &'static Thread,
@@ -140,10 +143,15 @@ impl Waiting {
         record: impl Fn(&mut Look, c_int),
     ) -> c_int {
         controller::before_taking(self.thread);
+        let since = sys::now(sys::CLOCK_MONOTONIC);
         let once = |to_limit: bool| loop {
             let woken = if to_limit { wait() } else { 0 };
             if woken < 0 {
                 return woken;
+            }
+            if woken == 0 && controller::waits_beyond_limit(self.thread, since) {
+                sys::sleep(LOOK_AGAIN); // what is left of the limit may be nothing
+                continue;
             }
             let mut looking = Look::begin(self.thread, self.name, self.place);
             let mut found = look();
