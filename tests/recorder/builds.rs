@@ -65,6 +65,18 @@ fn what_containers_hold_is_named_by_the_types_of_the_program() {
     assert_eq!(names_of_objects("objects.cpp", "sync"), ["Store.guard_"]);
 }
 
+#[test]
+fn a_class_has_its_members_wherever_its_constructor_is() {
+    let workshop = Workshop::empty();
+    let source = source("two-units.cpp");
+    let source = source.display();
+    workshop.make(&format!("foretrace c++ -g -DDEPOT -c -o depot.o {source}"));
+    workshop.make(&format!("foretrace c++ -g -o program {source} depot.o -pthread"));
+    let header = records(&workshop, "program");
+    assert!(names(&header, "vars").contains(&"main:depot.stock_"), "{header:#}");
+    assert_eq!(names(&header, "sync"), ["main:depot.guard_"]);
+}
+
 /// What is inside of the pool is recorded and has its names, wherever the pool is.
 fn is_the_pool(header: &Value) {
     assert_eq!(names(header, "vars"), ["last_taken", "the_pool.sizes[1]", "the_pool.used"]);

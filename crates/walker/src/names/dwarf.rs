@@ -20,7 +20,7 @@ pub(super) fn read(types: &mut Types, module: usize, bias: u64, object: &object:
     };
     let dwarf = Dwarf::load(section)?;
     let mut units = dwarf.units();
-    let mut seen = FxHashMap::default();
+    let (mut seen, mut records) = (FxHashMap::default(), Records::default());
     while let Some(header) = units.next()? {
         let unit = dwarf.unit(header)?;
         let mut reading = Reading {
@@ -32,13 +32,38 @@ pub(super) fn read(types: &mut Types, module: usize, bias: u64, object: &object:
             is_rust: false,
             open: Vec::new(),
             seen: &mut seen,
+            records: &mut records,
         };
         let mut entries = unit.entries();
         while let Some(entry) = entries.next_dfs()? {
             reading.entry(entry)?;
         }
     }
+    records.complete(types);
     Ok(())
+}
+
+/// Structs, classes and unions that have a name outside of their unit. Compilers describe a class only where its constructors are; other
+/// units declare it.
+#[derive(Default)]
+struct Records {
+    defined: FxHashMap<String, Vec<TypeRef>>,
+    declared: Vec<(String, TypeRef)>,
+}
+
+impl Records {
+    /// What is only declared is the record that has this name elsewhere, unless records of different sizes have it.
+    fn complete(&self, types: &mut Types) {
+        for (name, declared) in &self.declared {
+            let Some([first, others @ ..]) = self.defined.get(name).map(Vec::as_slice) else { continue };
+            let size = |ty: &TypeRef| types.types.get(ty).and_then(|ty| ty.size);
+            if others.iter().all(|other| size(other) == size(first))
+                && let Some(ty) = types.types.get_mut(declared)
+            {
+                ty.shape = Shape::Alias(Some(*first));
+            }
+        }
+    }
 }
 
 /// An entry that the current one lies in.
@@ -48,6 +73,7 @@ enum Around {
     /// Code of another function that the compiler put in.
     Inlined,
     Namespace {
+        name: String,
         is_library: bool,
     },
     Other,
@@ -63,6 +89,7 @@ struct Reading<'a> {
     open: Vec<Around>,
     /// Names and types of declarations, which definitions refer to.
     seen: &'a mut FxHashMap<usize, (String, Option<TypeRef>)>,
+    records: &'a mut Records,
 }
 
 impl Reading<'_> {
@@ -72,7 +99,7 @@ impl Reading<'_> {
             c::DW_TAG_variable | c::DW_TAG_formal_parameter => self.variable(entry)?,
             c::DW_TAG_subprogram => Around::Function(self.symbol(entry)?),
             c::DW_TAG_inlined_subroutine => Around::Inlined,
-            c::DW_TAG_namespace => Around::Namespace { is_library: self.is_library(&self.name(entry)?) },
+            c::DW_TAG_namespace => self.namespace(entry)?,
             c::DW_TAG_compile_unit => self.language(entry),
             c::DW_TAG_member | c::DW_TAG_inheritance => self.member(entry)?,
             c::DW_TAG_subrange_type => self.dimension(entry),
@@ -88,6 +115,23 @@ impl Reading<'_> {
         Around::Other
     }
 
+    fn namespace(&self, entry: &Entry) -> gimli::Result<Around> {
+        let name = self.name(entry)?;
+        Ok(Around::Namespace { is_library: self.is_library(&name), name })
+    }
+
+    /// A name with those of the namespaces and types around it, if other units can know it.
+    fn path(&self, name: &str) -> Option<String> {
+        let outer = self.open.iter().filter_map(|around| match around {
+            Around::Namespace { name, .. } => Some(name.as_str()),
+            Around::Type(ty) => Some(self.types.types.get(ty).map_or("", |ty| &ty.name)),
+            Around::Function(_) | Around::Inlined => Some(""),
+            Around::Other => None,
+        });
+        let all: Vec<&str> = outer.chain([name]).collect();
+        (!self.is_rust && all.iter().all(|name| !name.is_empty())).then(|| all.join("::"))
+    }
+
     /// Whether a namespace here is one of the standard library's.
     fn is_library(&self, name: &str) -> bool {
         let outermost = !self.open.iter().any(|around| matches!(around, Around::Namespace { .. }));
@@ -97,7 +141,7 @@ impl Reading<'_> {
     }
 
     fn in_library(&self) -> bool {
-        self.open.iter().any(|around| matches!(around, Around::Namespace { is_library: true }))
+        self.open.iter().any(|around| matches!(around, Around::Namespace { is_library: true, .. }))
     }
 
     fn here(&self, entry: &Entry) -> usize {
@@ -214,9 +258,16 @@ impl Reading<'_> {
         let size = number(entry, c::DW_AT_byte_size).or(is_pointer.then_some(8));
         let is_library = self.in_library() && matches!(shape, Shape::Record(_));
         let ty = TypeRef { module: self.module, offset: self.here(entry) };
-        self.types
-            .types
-            .insert(ty, Type { name: self.name(entry)?, size, shape, is_library, holds: holds(entry, tag) });
+        let name = self.name(entry)?;
+        if matches!(shape, Shape::Record(_))
+            && let Some(path) = self.path(&name)
+        {
+            match entry.attr(c::DW_AT_declaration) {
+                Some(_) => self.records.declared.push((path, ty)),
+                None => self.records.defined.entry(path).or_default().push(ty),
+            }
+        }
+        self.types.types.insert(ty, Type { name, size, shape, is_library, holds: holds(entry, tag) });
         Ok(Around::Type(ty))
     }
 
