@@ -128,6 +128,7 @@ static SANITIZER: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static TELLING: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let words = [
         r"panicked at",
+        r"^\S+:\d+: (Failure$|FAILED:|(FATAL )?ERROR: )", // of GoogleTest, Catch2, doctest
         r"(?i)assert|terminate called|double free|corrupt",
         r"(?i)\bfail|error|abort|lost|wrong|invalid|expected",
     ];
@@ -195,7 +196,7 @@ fn message(run: &Observation, baseline: &Baseline) -> (Option<String>, Option<St
                 [left, right] if left.starts_with("left: ") && right.starts_with("right: ") => {
                     (format!("{line}; {left}, {right}"), place)
                 }
-                _ => (line.to_string(), place),
+                _ => (with_what_failed(line, &compared), place),
             })
         })
     });
@@ -203,6 +204,19 @@ fn message(run: &Observation, baseline: &Baseline) -> (Option<String>, Option<St
         Some((line, place)) => (Some(line), place),
         None => (errors.last().or(output.last()).map(|line| line.trim().to_string()), None),
     }
+}
+
+/// The place of a check of a test framework, with the lines after it that say what was checked.
+fn with_what_failed(line: &str, next: &[&str]) -> String {
+    let mut told = line.to_string();
+    let mut next = next.iter();
+    if let (true, Some(first)) = (line.ends_with(": Failure") || line.ends_with(": FAILED:"), next.next()) {
+        told = format!("{}: {first}", told.trim_end_matches(':'));
+        if let Some(second) = next.next().filter(|_| first.ends_with(':')) {
+            told = format!("{told} {second}");
+        }
+    }
+    told
 }
 
 /// What stands before the place of a panic.
@@ -230,6 +244,20 @@ mod tests {
         assert_eq!(one.signature(), other.signature());
         let elsewhere = failed("thread 'main' panicked at src/main.rs:30:5:\nlost: {\"a\": 1}\n");
         assert_ne!(one.signature(), elsewhere.signature());
+    }
+
+    #[test]
+    fn a_check_of_a_test_framework_is_told_by_its_place_and_what_it_checks() {
+        let googletest = "Note: Google Test filter = Store.Fails\na/t.cc:9: Failure\nExpected equality of these values:\n  n\n    Which is: 1\n";
+        let catch = "a/t.cc:9: FAILED:\n  CHECK( n == 2 )\nwith expansion:\n  1 == 2\nassertions: 2 | 1 failed\n";
+        let doctest = "a/t.cc:9: ERROR: CHECK( n == 2 ) is NOT correct!\n[doctest] assertions: 2 | 1 failed |\n";
+        for (output, message) in [
+            (googletest, "a/t.cc:9: Failure: Expected equality of these values: n"),
+            (catch, "a/t.cc:9: FAILED: CHECK( n == 2 )"),
+            (doctest, "a/t.cc:9: ERROR: CHECK( n == 2 ) is NOT correct!"),
+        ] {
+            assert_eq!(failed(output).message.as_deref(), Some(message));
+        }
     }
 
     #[test]
