@@ -31,6 +31,19 @@ fn a_failure_after_which_the_test_stops_has_a_story() {
     assert!(find["title"].as_str().is_some_and(|title| title.contains("`refill`")), "{find:#}");
 }
 
+/// No schedule explains the failure: the reaper looks at a connection before it takes it from the table. Its critical section comes between
+/// two of a request.
+#[test]
+fn a_recorded_run_that_fails_is_told_by_the_block_that_it_tears() {
+    let report = report(&built_with("kept-alive.cpp", ""), "");
+    assert!(failures(&report).contains("SIGABRT"), "{report:#}");
+    let find = &report["tests"][0]["finds"][0];
+    let title = find["title"].as_str().expect("a title");
+    assert!(title.contains("in_use") && title.contains("idle_") && title.contains("`Table::take`"), "{find:#}");
+    let right = self::report(&built_with("kept-alive.cpp", "-DRIGHT"), "");
+    assert_eq!(failures(&right), "", "{right:#}");
+}
+
 /// A writer stores eight bytes, of which the reader's four count.
 #[test]
 fn a_story_tells_the_part_of_a_wide_write_that_is_read() {

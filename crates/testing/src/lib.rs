@@ -24,6 +24,7 @@ mod settings;
 mod state;
 mod story;
 mod subject;
+mod torn;
 mod trial;
 mod unfinished;
 mod workplace;

@@ -9,6 +9,7 @@ mod uses;
 
 use super::attempt::{Access, Attempt, Kind, ToMake};
 use super::settings::{Predict, Settings, TestError};
+pub(crate) use blocks::act;
 pub use deferred::Deferred;
 use foretrace_analysis::blocks::NamedBlocks;
 use foretrace_analysis::candidates::Class;
@@ -21,9 +22,9 @@ use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, Witness
 use foretrace_trace::{Atomic, Blocks, EventId, NameId, Observed, Op, ThreadId, Trace, Triple, observe};
 use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
+use places::around;
 pub use places::is_of_library;
-use places::{around, around_both};
-pub(crate) use places::{below_project, line_of, own_place_before, told};
+pub(crate) use places::{around_both, below_project, line_of, own_place_before, told};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

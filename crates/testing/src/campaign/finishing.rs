@@ -1,5 +1,6 @@
 //! Confirms what was found: shortens each schedule, replays it and tells its story.
 
+use super::retold::Told;
 use super::{CERTAIN, Campaign, Progress, parallel, plan_of};
 use crate::attempt::{Attempt, Kind};
 use crate::baseline::Unsteady;
@@ -188,7 +189,7 @@ impl Campaign<'_> {
                     find.story.extend(turns);
                 }
                 find.story.extend(late);
-                self.retell(&mut find, Some(best))?;
+                self.retell(&mut find, Told::By(best))?;
             }
             None => {
                 let Some((seed, folder)) = recordings.first() else { return Ok(None) };
@@ -210,7 +211,7 @@ impl Campaign<'_> {
                     }
                 }
                 find.story.extend(late);
-                self.retell(&mut find, None)?;
+                self.retell(&mut find, Told::ByTurns(&short))?;
             }
         }
         let ends_again = find.replays.is_some_and(|(failed, made)| failed == 0 && made >= CERTAIN_END);

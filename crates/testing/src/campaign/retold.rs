@@ -4,37 +4,45 @@
 
 use super::finishing::sources;
 use super::{Campaign, plan_of};
-use crate::attempt::Access;
+use crate::attempt::{Access, Attempt, Cycle, CycleKind, Kind};
 use crate::judge::{Effect, judge};
-use crate::predicting::{line_of, own_place_before, told};
+use crate::predicting::{act, around_both, line_of, own_place_before, told};
 use crate::report::Find;
 use crate::runner::{cut_of, is_stopped};
 use crate::settings::TestError;
 use crate::state::Shown;
 use crate::story;
+use crate::torn::{Torn, torn};
 use foretrace_harness::{self as recorder, Event};
 use foretrace_report::{act_of, thread_name};
-use foretrace_trace::{EventId, Op, Trace};
+use foretrace_trace::{EventId, Op, Pattern, Trace};
 use foretrace_walker::walk;
 use std::path::Path;
 
 /// Runs with more events are not looked at: making their traces takes seconds.
 const MOST_EVENTS: usize = 100_000;
 
+/// What a find is told by.
+pub(super) enum Told<'a> {
+    /// A schedule of accesses.
+    By(&'a Shown),
+    /// The turns of a recorded run that matter.
+    ByTurns(&'a recorder::Plan),
+}
+
 impl Campaign<'_> {
-    /// Replays a find once, and completes its story, as far as there is time. `shown` is the schedule that the find is told by, if it is not
-    /// a recording itself.
-    pub(super) fn retell(&mut self, find: &mut Find, shown: Option<&Shown>) -> Result<(), TestError> {
+    /// Replays a find once, and completes its story, as far as there is time.
+    pub(super) fn retell(&mut self, find: &mut Find, by: Told<'_>) -> Result<(), TestError> {
         let is_replayed = find.replays.is_some_and(|(failed, _)| failed > 0);
         if !is_replayed || find.failure.is_hang() || self.is_share_over() || self.state.report.size.events > MOST_EVENTS
         {
             return Ok(());
         }
-        let plan = match shown {
-            Some(shown) => plan_of(&find.schedule, &shown.attempt.recording)?,
-            None => recorder::Plan::of_recording(&find.schedule)?,
+        let (shown, plan) = match by {
+            Told::By(shown) => (Some(shown), &plan_of(&find.schedule, &shown.attempt.recording)?),
+            Told::ByTurns(plan) => (None, plan),
         };
-        let ran = match self.runner.replay(&plan, &self.work.place("retold")) {
+        let ran = match self.runner.replay(plan, &self.work.place("retold")) {
             Ok(ran) => ran,
             Err(error) if is_stopped(&error) || cut_of(&error).is_some() => return Ok(()),
             Err(error) => return Err(error),
@@ -47,7 +55,7 @@ impl Campaign<'_> {
         let trace = walk(ran.folder.path(), &self.settings.walk, |_| ()).ok().map(|(walked, ())| walked.trace);
         let told = shown.filter(|shown| shown.reached && shown.attempt.cycle.is_none());
         if let (Some(shown), Some(trace)) = (told, &trace)
-            && let Some(triple) = self.replayed(&plan, &ran)?.triple
+            && let Some(triple) = self.replayed(plan, &ran)?.triple
         {
             let mut attempt = shown.attempt.clone();
             for (access, event) in attempt.accesses.iter_mut().zip(&triple) {
@@ -65,11 +73,62 @@ impl Campaign<'_> {
         let used = trace.as_ref().filter(|_| !is_told).and_then(|trace| Some((trace, first_use(trace)?)));
         if let Some((trace, (use_, free))) = used {
             find.story.extend(lines(trace, use_, free));
+        } else if let Some(attempt) =
+            trace.as_ref().filter(|_| shown.is_none()).and_then(|trace| self.torn(trace, find))
+        {
+            find.title = Some(story::title(&attempt));
+            find.story = story::lines(&attempt, None);
         } else if find.story.is_empty() {
             self.positions.learn(ran.folder.path())?;
             find.story.extend(self.last_places(ran.folder.path())?);
         }
         Ok(())
+    }
+
+    /// The block that the run tore, where it ended by itself: of a deadlock it matters who waits for whom.
+    fn torn(&self, trace: &Trace, find: &Find) -> Option<Attempt> {
+        if find.failure.kind() != "fails" {
+            return None;
+        }
+        let blocks = self.settings.walk.atomic.blocks(trace);
+        let Torn { block, path } = torn(trace, &blocks)?;
+        let block = blocks.all()[block];
+        let sources = sources(&find.schedule, &self.settings.walk.programs);
+        let access = |at: EventId| {
+            let (place, shown) = told(trace, at, trace.loc(at).unwrap_or("?"));
+            Access {
+                thread: thread_name(trace, trace.event(at).thread),
+                function: around_both(trace, &blocks, at, at),
+                place,
+                text: sources.as_ref().and_then(|sources| Some(sources.line(&shown)?.trim().to_string())),
+                is_of_library: false,
+            }
+        };
+        let mut ends = [path[0], path[1], path[3]].map(access);
+        ends[0].function = around_both(trace, &blocks, block.first, block.last);
+        let variable = |at: EventId| trace.event(at).op.var().map_or("", |var| trace.vars[var.index()].shown());
+        let mut variables: Vec<&str> = path.iter().map(|at| variable(*at)).collect();
+        variables.sort_unstable();
+        variables.dedup();
+        Some(Attempt {
+            kind: Kind::Observed,
+            class: String::new(),
+            variable: variables.join(", "),
+            pattern: Pattern::Rwr,
+            accesses: ends,
+            also: Vec::new(),
+            to_make: None,
+            cycle: Some(Cycle {
+                path: path.iter().map(|at| (access(*at), act(trace, *at))).collect(),
+                thread: thread_name(trace, block.thread),
+                other: thread_name(trace, trace.event(path[1]).thread),
+                kind: CycleKind::Block,
+            }),
+            witness: find.schedule.clone(),
+            recording: find.schedule.clone(),
+            seed: find.seed,
+            order: (false, false, block.height, block.last.0 - block.first.0),
+        })
     }
 
     /// Where the trace of a run has an access, with the line of source.

@@ -98,7 +98,7 @@ impl Writer<'_> {
 }
 
 /// What an access does, in words.
-fn act(trace: &Trace, event: EventId) -> String {
+pub(crate) fn act(trace: &Trace, event: EventId) -> String {
     let op = &trace.event(event).op;
     let verb = match op {
         Op::Rmw { .. } => "updates",
