@@ -1,7 +1,7 @@
 //! Programs that sleep: the runs of a test do not sleep where nothing can come meanwhile, and the program's clocks go on.
 
 use super::support::ran;
-use super::{built_with, failures, foretrace, report};
+use super::{built_with, failures, foretrace, report, test};
 
 /// The last one to eat sleeps alone. Each run would take two seconds, and that of two guests has few orders.
 #[test]
@@ -45,4 +45,11 @@ fn who_waits_by_sleeping_is_told() {
     assert!(wrong["tests"][0]["notes"].to_string().contains("a sleep lets others run and orders nothing"), "{wrong:#}");
     let right = report(&built_with("waits-by-sleeping.c", "-DRIGHT"), "--time 20");
     assert_eq!((failures(&right), &right["tests"][0]["notes"]), (String::new(), &serde_json::json!([])), "{right:#}");
+}
+
+/// The note has the limit that the run came to, and not the one that was learned from the other runs.
+#[test]
+fn a_run_without_recording_that_hangs_is_told_by_its_limit() {
+    let run = test(&built_with("hangs-once.c", "-DSLOW_RUN=2 -DWAITS"), "--time 12 --jobs 1");
+    assert!(run.out.contains("without recording, the program did not end within 2 s"), "{}", run.out);
 }

@@ -342,7 +342,7 @@ impl Campaign<'_> {
 
     /// Runs the program so many times without recording it, to see what it writes.
     pub(super) fn unrecorded(&mut self, count: u64, most: Duration) -> Result<(), TestError> {
-        let start = Instant::now();
+        let (start, limit) = (Instant::now(), self.runner.limit());
         let (mut failure, mut hung, mut slowest) = (None, 0_u32, Duration::ZERO);
         let mut next = 0;
         while next < count {
@@ -382,8 +382,7 @@ impl Campaign<'_> {
             self.runner.learn_unrecorded(slowest);
         }
         if hung > 0 && !self.state.report.is_endless_unrecorded() {
-            let limit = self.runner.limit().as_secs_f64();
-            self.note(format!("{ENDLESS_UNRECORDED} {limit:.0} s (more: --run-limit)"));
+            self.note(format!("{ENDLESS_UNRECORDED} {:.0} s (more: --run-limit)", limit.as_secs_f64()));
         }
         if let Some(failure) = failure {
             if !self.state.report.fails_unrecorded() {
