@@ -22,6 +22,9 @@ use std::path::Path;
 /// Runs with more events are not looked at: making their traces takes seconds.
 const MOST_EVENTS: usize = 100_000;
 
+/// The title of a failure after a use of freed memory that no trace shows.
+const USED: &str = "memory is used after it was freed";
+
 /// What a find is told by.
 pub(super) enum Told<'a> {
     /// A schedule of accesses.
@@ -72,7 +75,15 @@ impl Campaign<'_> {
         let is_told = shown.is_some_and(|shown| shown.attempt.is_use_after_free());
         let used = trace.as_ref().filter(|_| !is_told).and_then(|trace| Some((trace, first_use(trace)?)));
         if let Some((trace, (use_, free))) = used {
+            if shown.is_none() {
+                find.title = Some(format!("{} is used after its memory was freed", used_in(trace, use_)));
+            }
             find.story.extend(lines(trace, use_, free));
+        } else if let (None, false, Some(used)) = (shown, find.failure.is_use_after_free(), &ran.seen.used_after_free) {
+            // A lock refuses calls where its memory was freed and overwritten: that is in no trace.
+            find.title = Some(USED.to_string());
+            let place = used.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+            find.story.push(format!("use after free: {}{place}", used.text));
         } else if let Some(attempt) =
             trace.as_ref().filter(|_| shown.is_none()).and_then(|trace| self.torn(trace, find))
         {
@@ -162,6 +173,13 @@ fn first_use(trace: &Trace) -> Option<(EventId, EventId)> {
         }
     }
     None
+}
+
+/// The variable or object that an event uses.
+fn used_in(trace: &Trace, use_: EventId) -> &str {
+    let op = &trace.event(use_).op;
+    let object = || op.used_syncs().into_iter().flatten().next().map(|sync| &*trace.syncs[sync.index()].key);
+    op.var().map(|var| trace.vars[var.index()].shown()).or_else(object).unwrap_or("memory")
 }
 
 fn lines(trace: &Trace, use_: EventId, free: EventId) -> Vec<String> {
