@@ -43,6 +43,11 @@ fn who_waits_by_sleeping_is_told() {
     let wrong = report(&built_with("waits-by-sleeping.c", ""), "--time 20 --stop-after 1");
     assert!(failures(&wrong).contains("exit status 1"), "{wrong:#}");
     assert!(wrong["tests"][0]["notes"].to_string().contains("a sleep lets others run and orders nothing"), "{wrong:#}");
+    let hangs = built_with("waits-by-sleeping.c", "-DHANGS");
+    let mut unreplayed = foretrace();
+    unreplayed.args(["test", "--time", "20", "--run-limit", "1", "--stop-after", "1", "--replays", "0", "--save"]);
+    let run = ran(unreplayed.arg(hangs.path("finds")).arg("--").arg(hangs.path("program")));
+    assert!(run.out.contains("a sleep lets others run and orders nothing"), "{}{}", run.out, run.err);
     let right = report(&built_with("waits-by-sleeping.c", "-DRIGHT"), "--time 20");
     assert_eq!((failures(&right), &right["tests"][0]["notes"]), (String::new(), &serde_json::json!([])), "{right:#}");
 }

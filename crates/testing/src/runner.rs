@@ -259,7 +259,7 @@ impl<'s> Runner<'s> {
 const RELEASED: &str = "released";
 
 /// The file that says that a sleep was over before its time, since it let other threads run.
-const SLEPT: &str = "slept";
+pub const SLEPT: &str = "slept";
 
 /// The file that says that the runtime ended the program, which did what cannot be recorded.
 const REFUSED: &str = "refused";

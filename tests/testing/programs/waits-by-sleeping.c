@@ -1,4 +1,5 @@
-/* Waits for another thread by sleeping, which orders nothing; or by a join, with RIGHT. */
+/* Waits for another thread by sleeping, which orders nothing; or by a join, with RIGHT. With HANGS it does not end
+   if it was too early. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,8 +23,13 @@ int main(void)
 #else
     usleep(20000);
 #endif
-    if (atomic_load(&served) != 3)
+    if (atomic_load(&served) != 3) {
+#ifdef HANGS
+        for (;;)
+            ;
+#endif
         return 1;
+    }
 #ifndef RIGHT
     pthread_join(server, NULL);
 #endif

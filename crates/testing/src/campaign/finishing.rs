@@ -8,7 +8,7 @@ use crate::judge::{Effect, Failure, judge};
 use crate::minimise::{Shortened, fewest};
 use crate::predicting::is_of_library;
 use crate::report::{Find, Report};
-use crate::runner::{cut_of, is_stopped};
+use crate::runner::{SLEPT, cut_of, is_stopped};
 use crate::settings::TestError;
 use crate::state::{Found, Shown, State};
 use crate::story;
@@ -226,6 +226,10 @@ impl Campaign<'_> {
             ));
             self.state.report.ended_early = true;
             return Ok(None);
+        }
+        let is_replayed = find.replays.is_some_and(|(_, made)| made > 0);
+        if !is_replayed && recordings.iter().any(|(_, folder)| folder.join(SLEPT).is_file()) {
+            self.note(SLEEPS.to_string());
         }
         // Of a run that failed before its three accesses happened, these tell nothing.
         let others = shown.iter().skip(1).filter(|shown| shown.reached);
