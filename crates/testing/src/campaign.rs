@@ -13,7 +13,7 @@ use super::predicting::{Deferred, UnderWay, read_witness};
 use super::report::Report;
 use super::runner::Runner;
 use super::settings::{Settings, TestError};
-use super::state::{Found, Rounds, State};
+use super::state::{Found, Rounds, Shown, State};
 use super::workplace::Workplace;
 use foretrace_harness::{self as recorder, Positions};
 use std::path::Path;
@@ -284,6 +284,14 @@ impl<'s> Campaign<'s> {
         });
         (self.state.found.len() - 1, true)
     }
+}
+
+/// What a find is told by.
+enum Told<'a> {
+    /// A schedule of accesses.
+    By(&'a Shown),
+    /// The turns of a recorded run that matter.
+    ByTurns(&'a recorder::Plan),
 }
 
 /// The plan of a witness file.

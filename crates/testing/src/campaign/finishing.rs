@@ -1,7 +1,6 @@
 //! Confirms what was found: shortens each schedule, replays it and tells its story.
 
-use super::retold::Told;
-use super::{CERTAIN, Campaign, Progress, parallel, plan_of};
+use super::{CERTAIN, Campaign, Progress, Told, parallel, plan_of};
 use crate::attempt::{Attempt, Kind};
 use crate::baseline::Unsteady;
 use crate::judge::{Effect, Failure, judge};

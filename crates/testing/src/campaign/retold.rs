@@ -1,19 +1,18 @@
 //! What one more replay of a failing run says of its story: the lines of the program from which each access came, which the recorded run
 //! may have come by from others; where the run uses memory after its `free`, which no three accesses of one
-//! variable show; and the places that threads came to last, where nothing else is known.
+//! variable show; the block that a run tore, and the places that threads came to last, where nothing else is known.
 
 use super::finishing::sources;
-use super::{Campaign, plan_of};
+use super::{Campaign, Told, plan_of};
 use crate::attempt::{Access, Attempt, Cycle, CycleKind, Kind};
 use crate::judge::{Effect, judge};
 use crate::predicting::{act, around_both, line_of, own_place_before, told};
 use crate::report::Find;
 use crate::runner::{cut_of, is_stopped};
 use crate::settings::TestError;
-use crate::state::Shown;
 use crate::story;
 use crate::torn::{Torn, torn};
-use foretrace_harness::{self as recorder, Event};
+use foretrace_harness::Event;
 use foretrace_report::{act_of, thread_name};
 use foretrace_trace::{EventId, Op, Pattern, Trace};
 use foretrace_walker::walk;
@@ -24,14 +23,6 @@ const MOST_EVENTS: usize = 100_000;
 
 /// The title of a failure after a use of freed memory that no trace shows.
 const USED: &str = "memory is used after it was freed";
-
-/// What a find is told by.
-pub(super) enum Told<'a> {
-    /// A schedule of accesses.
-    By(&'a Shown),
-    /// The turns of a recorded run that matter.
-    ByTurns(&'a recorder::Plan),
-}
 
 impl Campaign<'_> {
     /// Replays a find once, and completes its story, as far as there is time.
