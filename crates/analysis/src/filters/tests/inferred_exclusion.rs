@@ -104,6 +104,53 @@ fn comes_in_vain(writer: i64) -> (Case, [u32; 3], Vec<[u32; 2]>) {
     (case, [first, in_vain, second], inside)
 }
 
+/// Main sets the word up in two steps. Only the last one is what the threads find, and code that is not recorded may write at any time.
+#[test]
+fn threads_find_what_was_written_last_before_them() {
+    let refutes = |set_up: &dyn Fn(&mut TraceBuilder), unseen: bool| {
+        let mut writes = Vec::new();
+        let case = Case::new(|b| {
+            set_up(b);
+            b.fork(1, 2);
+            b.fork(1, 3);
+            if unseen {
+                b.write(4, "y", "0").external();
+            }
+            for (turn, thread) in [2, 3].into_iter().enumerate() {
+                b.read(thread, "y", "seen");
+                b.assume(thread, "(<= seen 0)");
+                b.rmw_if(thread, "y", "found", "(+ seen 1)", "(= found seen)").at_place("takes");
+                writes.push([0, 1].map(|nth| b.write(thread, "x", &nth.to_string()).id().0));
+                b.rmw(thread, "y", &format!("l{turn}"), &format!("(- l{turn} 1)")).at_place("gives");
+            }
+        });
+        case.refutes(EarlyRefutation, [writes[0][0], writes[1][0], writes[0][1]])
+    };
+    let in_two_steps = |last: &'static str| {
+        move |b: &mut TraceBuilder| {
+            b.write(1, "y", "5");
+            b.write(1, "y", last);
+        }
+    };
+    assert!(refutes(&|_| {}, false) && refutes(&in_two_steps("0"), false));
+    assert!(!refutes(&in_two_steps("(- 1)"), false), "both find a place");
+    assert!(!refutes(&|_| {}, true));
+}
+
+/// A count may have more values than are looked at.
+#[test]
+fn a_count_of_many_values_excludes_nothing() {
+    let mut writes = Vec::new();
+    let case = Case::new(|b| {
+        for (turn, thread) in [2, 3, 2, 3].into_iter().enumerate() {
+            b.rmw(thread, "y", &format!("c{turn}"), &format!("(+ c{turn} 1)")).at_place("adds");
+            b.assume(thread, &format!("(< c{turn} 100)"));
+            writes.push([0, 1].map(|nth| b.write(thread, "x", &nth.to_string()).id().0));
+        }
+    });
+    assert!(!case.refutes(EarlyRefutation, [writes[0][0], writes[1][0], writes[0][1]]));
+}
+
 /// Any number of threads count up and down: no value keeps anyone out.
 #[test]
 fn a_count_that_nobody_asks_about_excludes_nothing() {
