@@ -119,6 +119,9 @@ pub fn order_after(order: Order, thread: usize, wakes: Option<usize>) -> Order {
     hasher.finish()
 }
 
+/// Memory that is given back: its address, the order of that, and how many bytes, or 0 where only the allocator knows.
+type GivenBack = (u64, u64, u64);
+
 /// An execution.
 pub struct Execution {
     /// Its steps.
@@ -163,11 +166,11 @@ impl Execution {
             logs.iter().map(|log| log.header().thread).zip(numbers.iter().copied()).collect();
         let mut steps: Vec<(u64, Taken, bool)> = Vec::new();
         let mut blocks: Vec<(u64, Record)> = Vec::new();
-        // After which steps threads give memory back: where, when, and how much if that is known.
-        let mut gives_back: Vec<(usize, Vec<(u64, u64, u64)>)> = Vec::new();
+        // After which steps threads give memory back.
+        let mut gives_back: Vec<(usize, Vec<GivenBack>)> = Vec::new();
         let mut has_aliases = false;
         for ((thread, path), log) in numbers.iter().zip(&paths).zip(logs) {
-            let mut freed: Vec<(u64, u64, u64)> = Vec::new();
+            let mut freed: Vec<GivenBack> = Vec::new();
             let mut started = 0;
             let own = steps.len();
             let mut in_written = true;
