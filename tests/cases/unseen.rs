@@ -263,6 +263,52 @@ fn locks_by_a_file_of_one_name_are_told() {
     }
 }
 
+/// A block gets the address of a freed one. What happens only if a thread gets the other one of the two rests on that, and all else comes out.
+#[test]
+fn blocks_of_one_address_are_not_mixed_up_in_silence() {
+    let judged = |flags: &str| {
+        let (mut rest, mut followed) = (0, 0);
+        let workshop = Workshop::empty();
+        std::fs::copy("tests/cases/programs/given-again.c", workshop.path("plans.c")).expect("copied");
+        workshop.make(&format!("foretrace cc -w -g -O1 -pthread {flags} -o program plans.c"));
+        for seed in 1..=6 {
+            workshop.make(&format!("foretrace record --seed {seed} -o run-{seed} -- ./program"));
+            let predict = format!("foretrace predict run-{seed} --format json --witness-dir found-{seed}");
+            let report = super::ran(&mut workshop.shell(&predict));
+            let report: Value = serde_json::from_str(&report.out).expect("JSON");
+            let feasible =
+                report["candidates"].as_array().expect("a list").iter().filter(|one| one["verdict"] == "feasible");
+            let names = feasible.map(|one| {
+                let name = format!("witness-{}-{}-{}", one["first"], one["remote"], one["second"]);
+                (name, &one["rests_on"])
+            });
+            let freed = report["uses_after_free"]["found"].as_array().into_iter().flatten();
+            let freed =
+                freed.map(|one| (format!("use-after-free-{}-{}", one["free"], one["access"]), &one["rests_on"]));
+            for (name, rests_on) in names.chain(freed) {
+                if rests_on == "unseen" {
+                    rest += 1;
+                    continue;
+                }
+                let replay = format!("foretrace replay found-{seed}/{name}.json -- ./program");
+                let replay = super::ran(&mut workshop.shell(&replay));
+                assert!(
+                    replay.out.contains("followed the schedule to the letter"),
+                    "{name}: {}{}",
+                    replay.out,
+                    replay.err
+                );
+                followed += 1;
+            }
+        }
+        (rest, followed)
+    };
+    let (rest, followed) = judged("");
+    assert!(rest > 0 && followed > 0, "{rest}, {followed}");
+    let (rest, followed) = judged("-DKEEPS");
+    assert!(rest == 0 && followed > 0, "{rest}, {followed}");
+}
+
 #[test]
 fn code_without_atomic_instructions_orders_nothing() {
     for how in [SHARED, OBJECT] {

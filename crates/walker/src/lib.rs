@@ -8,6 +8,7 @@ mod draft;
 mod emit;
 mod error;
 mod expression;
+mod given_again;
 mod initials;
 mod inlined;
 mod inside;
@@ -39,6 +40,7 @@ mod world;
 
 pub use aliases::Aliases;
 pub use error::WalkError;
+pub use given_again::GIVEN_AGAIN;
 pub use log::{Snapshots, finish_logs};
 pub use operation_names::OperationNames;
 pub use options::Options;

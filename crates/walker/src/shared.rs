@@ -21,6 +21,7 @@ use crate::regions::{Birth, Born, Extent, OUTSIDE, RegionId, Regions};
 use crate::thread_order::{PartId, ThreadOrder};
 use foretrace_runtime::record::Kind;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// A piece of shared memory that no access cuts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,12 +41,27 @@ pub(crate) struct Sharing {
     pub shared: u64,
     /// Those of these that are handed on.
     handed_on: u64,
+    /// Blocks in whose place another one was allocated, earlier or later, where threads share both: a number of that place.
+    again: FxHashMap<RegionId, u32>,
 }
 
 /// With fewer bytes nothing counts as handed on.
 const MANY_HANDED_ON: u64 = 1024;
 
 impl Sharing {
+    /// Notes blocks of one place, where `heads` has the first one of each place.
+    fn note_places(&mut self, heads: &FxHashMap<RegionId, RegionId>) {
+        let is_shared = |pieces: &[(Piece, Shared)]| pieces.iter().any(|(_, shared)| *shared == Shared::Open);
+        let mut places: BTreeMap<RegionId, Vec<RegionId>> = BTreeMap::new();
+        for (region, _) in self.pieces.iter().filter(|(region, pieces)| **region != OUTSIDE && is_shared(pieces)) {
+            places.entry(*heads.get(region).unwrap_or(region)).or_default().push(*region);
+        }
+        let several = places.into_values().filter(|regions| regions.len() > 1);
+        for (number, regions) in (1..).zip(several) {
+            self.again.extend(regions.into_iter().map(|region| (region, number)));
+        }
+    }
+
     fn keep_few(&mut self) {
         if self.handed_on < MANY_HANDED_ON {
             self.pieces.values_mut().flatten().for_each(|(_, shared)| *shared = Shared::Open);
@@ -190,6 +206,8 @@ pub(crate) struct Analysis {
     regions: Regions,
     uses: Paged<Use>,
     sharing: Sharing,
+    /// For blocks in whose place another one was before, the first one there.
+    heads: FxHashMap<RegionId, RegionId>,
 }
 
 /// Finds what is shared from the records alone, where each access has one.
@@ -339,7 +357,13 @@ impl Analysis {
     /// Memory is allocated.
     pub fn born(&mut self, start: u64, size: u64, birth: Birth) {
         self.aliases.forget(start, size);
-        let gone = self.regions.born(start, size, birth).gone;
+        let Born { region, gone, .. } = self.regions.born(start, size, birth);
+        if birth == Birth::Block
+            && let Some(old) = gone.iter().map(|old| old.region).find(|old| *old != OUTSIDE)
+        {
+            let head = *self.heads.get(&old).unwrap_or(&old);
+            self.heads.insert(region, head);
+        }
         // What was there before the first allocation belongs to region 0; what is in a region goes with it.
         for old in &gone {
             self.close(*old);
@@ -364,6 +388,7 @@ impl Analysis {
         self.uses.for_each_page(&mut |first, uses| pieces.add(first, uses));
         pieces.cut();
         self.sharing.keep_few();
+        self.sharing.note_places(&self.heads);
         self.sharing
     }
 }
@@ -450,6 +475,11 @@ impl Cells {
         };
         cells.install(OUTSIDE, 0);
         cells
+    }
+
+    /// The number of the place of a block, if other blocks that threads share were or will be there.
+    pub fn place_again(&self, region: RegionId) -> Option<u32> {
+        self.sharing.again.get(&region).copied()
     }
 
     /// Memory is allocated: its region.

@@ -222,9 +222,10 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkEr
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
     let call_stacks = std::mem::take(&mut world.call_stacks).finish();
+    let marks = std::mem::take(&mut world.given_again).into_marks();
     let assembler = world.into_assembler();
     let finishing =
-        Finishing { expressions, uses, variables: &variables, unlike, insertions, names: counters, assembler };
+        Finishing { expressions, uses, variables: &variables, unlike, insertions, marks, names: counters, assembler };
     let mut trace = emit::finish(events, finishing)?;
     trace.call_stacks = (call_stacks.count() > 0).then(|| Arc::new(call_stacks));
     statistics.events = trace.events.len() as u64;

@@ -4,6 +4,7 @@ use crate::detours::Detours;
 use crate::draft::Draft;
 use crate::emit::next_name;
 use crate::expression::Expressions;
+use crate::given_again::GivenAgain;
 use crate::initials::Initials;
 use crate::inlined::InlinedAt;
 use crate::inside::Inside;
@@ -73,6 +74,7 @@ pub(crate) struct World<'a> {
     /// What is known of its variables' values then.
     pub initials: Initials,
     pub unfilled: Unfilled,
+    pub given_again: GivenAgain,
     /// Whether the failure that ended the run is in the trace.
     pub failed: bool,
     /// With so many events the trace ends at the next access that was left out.
@@ -147,6 +149,7 @@ impl<'a> World<'a> {
             begins_later: false,
             initials: Initials::default(),
             unfilled: Unfilled::default(),
+            given_again: GivenAgain::default(),
             failed: false,
             most_events: usize::MAX,
             locations: Vec::new(),
@@ -194,6 +197,21 @@ impl<'a> World<'a> {
     /// Adds an event.
     pub fn push(&mut self, source: Source, op: Op) -> EventId {
         self.push_part(source, op, None)
+    }
+
+    /// A thread is about to access a cell.
+    pub fn accesses(&mut self, thread: ThreadId, cell: u32) {
+        let region = self.cells.all[cell as usize].region;
+        if let Some(place) = self.cells.place_again(region) {
+            self.given_again.accessed(&mut self.draft, thread, (region, place));
+        }
+    }
+
+    /// A thread has allocated the newest region, here in the source.
+    pub fn allocated(&mut self, Source { thread, loc, .. }: Source) {
+        if let Some(place) = self.cells.place_again(self.cells.regions.last()) {
+            self.given_again.born(&mut self.draft, (thread, loc), place);
+        }
     }
 
     /// Adds an event that is one of two outcomes of a call, or not.

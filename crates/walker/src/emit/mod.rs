@@ -10,6 +10,7 @@ mod uses;
 
 use crate::error::WalkError;
 use crate::expression::Expressions;
+use crate::given_again::Mark;
 use crate::transactions::Insertions;
 use dashu_int::UBig;
 use foretrace_trace::{
@@ -33,6 +34,8 @@ pub(crate) struct Finishing<'a> {
     /// Per cell whose first value is not known what stands for it, and no read may find.
     pub unlike: FxHashMap<u32, u64>,
     pub insertions: Insertions,
+    /// Marks of memory that is given out again, in order, the last one first.
+    pub marks: Vec<Mark>,
     /// Per thread, how many names it has defined.
     pub names: Vec<u64>,
 }
@@ -83,6 +86,10 @@ impl Rewrite<'_> {
 
     /// One event, or several that are one step.
     fn group(&mut self, events: &mut [Event], group: Range<usize>) {
+        while let Some(mark) = self.finishing.marks.pop_if(|mark| mark.before <= group.start) {
+            let near = Near { before: group.start, thread: mark.thread, loc: mark.loc };
+            self.insert(near, mark.op());
+        }
         let first = Near::around(events, group.start, group.start);
         while let Some(title) = self.finishing.insertions.before(group.start) {
             let near = Near { loc: title.loc.or(first.loc), ..first };

@@ -188,6 +188,7 @@ impl Walk<'_, '_> {
         let source = self.source(record.at);
         let found_bits = record.words[1] & mask(size * 8);
         self.expect_content(source, cell, address, (size, found_bits));
+        self.world.accesses(source.thread, cell);
         let event = self.world.draft.next_access(source.thread, source.loc);
         let term = self.world.expressions.local(event, size * 8);
         let old = Word { term: Some(term), ..Word::constant(size * 8, record.words[1]) };

@@ -168,6 +168,7 @@ impl Walk<'_, '_> {
         self.expect_content(source, cell, address, (size, found.bits));
         let dst = self.world.fresh_name(&mut self.thread.names, name);
         let value = Some(self.world.literal(cell, found.bits));
+        self.world.accesses(source.thread, cell);
         let event = self.world.push(source, Op::Read { var: VarId(cell), dst: Some(dst), value, guard: None });
         self.count_access(cell);
         Word { term: Some(self.world.expressions.local(event, found.width())), ..found }
@@ -213,6 +214,9 @@ impl Walk<'_, '_> {
         }
         for (offset, size, cell, part) in pieces.parts(0, steps) {
             let content = found.part(offset, size);
+            if part.is_none_or(|(part, _)| part == 1) {
+                self.world.accesses(source.thread, cell);
+            }
             let dst = self.world.fresh_name(&mut self.thread.names, name);
             let value = Some(self.world.literal(cell, content.bits));
             let op = Op::Read { var: VarId(cell), dst: Some(dst), value, guard: None };
@@ -383,6 +387,7 @@ impl Walk<'_, '_> {
         }
         self.world.loosen(cell);
         self.world.starts_unseen(self.thread.id, cell);
+        self.world.accesses(self.thread.id, cell);
         let op = self.written(cell, word.term, word.bits, false);
         self.world.push(source, op);
         self.count_access(cell);
@@ -445,6 +450,9 @@ impl Walk<'_, '_> {
         cells().for_each(|(cell, _)| _ = self.world.loosen(cell));
         for (offset, size, cell, part) in pieces.parts(step, steps) {
             self.world.starts_unseen(self.thread.id, cell);
+            if part.is_none_or(|(part, _)| part == 1) {
+                self.world.accesses(self.thread.id, cell);
+            }
             let bytes = bytes.part(offset, size);
             let expr = self.world.expressions.join(&bytes).term;
             let op = self.written(cell, expr, bytes.bits, false);

@@ -395,6 +395,8 @@ impl Walk<'_, '_> {
         if self.world.survey.is_none() {
             let region = self.world.cells.regions.last();
             self.world.unfilled.born(self.thread.id, region, record.is_left_over());
+            let source = self.source_beside(record.at);
+            self.world.allocated(source);
         }
         Ok(())
     }
