@@ -133,6 +133,28 @@ fn no_filter_contradicts_the_oracle_where_wakes_need_different_signals() {
     assert!(on(random_waits, 3).asked.iter().all(|asked| *asked > 100));
 }
 
+/// No filter is wrong on traces made from these seeds, and early refutation refutes something.
+fn refutes_on(made: impl Fn(u64) -> (Trace, Observed)) {
+    let mut decided = Decided::default();
+    let start = number("FORETRACE_SEED", 0);
+    for seed in start..start + number("FORETRACE_SEEDS", 150) {
+        let (trace, observed) = made(seed);
+        against_oracle(seed, &trace, &observed, &Atomic::Threads.transactions(&trace), &mut decided);
+    }
+    println!("{:?}, {:?}, {:?}", decided.asked, decided.by_any, decided.by);
+    assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "nothing was refuted");
+}
+
+/// Picks one of so many choices each time, by a seed.
+fn picker(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut left = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 4;
+    move |choices| {
+        let picked = left % choices;
+        left = (left / choices) ^ (left.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 9);
+        picked
+    }
+}
+
 /// Threads that test a flag and set it, use a variable and give the flag back: right in most parts, wrong in some.
 fn random_flags(seed: u64) -> (Trace, Observed) {
     let mut left = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8;
@@ -195,24 +217,12 @@ fn random_flags(seed: u64) -> (Trace, Observed) {
 
 #[test]
 fn no_filter_contradicts_the_oracle_on_flags() {
-    let mut decided = Decided::default();
-    let start = number("FORETRACE_SEED", 0);
-    for seed in start..start + number("FORETRACE_SEEDS", 150) {
-        let (trace, observed) = random_flags(seed);
-        against_oracle(seed, &trace, &observed, &Atomic::Threads.transactions(&trace), &mut decided);
-    }
-    println!("{:?}, {:?}, {:?}", decided.asked, decided.by_any, decided.by);
-    assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "no flag refuted anything");
+    refutes_on(random_flags);
 }
 
 /// Threads that take a variable as a lock by an rmw, use a variable and give the lock back: right in most parts, wrong in some.
 fn random_word_locks(seed: u64) -> (Trace, Observed) {
-    let mut left = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 4;
-    let mut pick = |choices: u64| {
-        let picked = left % choices;
-        left = (left / choices) ^ (left.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 9);
-        picked
-    };
+    let mut pick = picker(seed);
     let mut builder = TraceBuilder::new(Data::Symbolic);
     let mut value = if pick(6) == 0 { 3 } else { 0 };
     builder.int_var("lock", value);
@@ -301,24 +311,12 @@ fn random_word_locks(seed: u64) -> (Trace, Observed) {
 
 #[test]
 fn no_filter_contradicts_the_oracle_on_locks_of_one_word() {
-    let mut decided = Decided::default();
-    let start = number("FORETRACE_SEED", 0);
-    for seed in start..start + number("FORETRACE_SEEDS", 150) {
-        let (trace, observed) = random_word_locks(seed);
-        against_oracle(seed, &trace, &observed, &Atomic::Threads.transactions(&trace), &mut decided);
-    }
-    println!("{:?}, {:?}, {:?}", decided.asked, decided.by_any, decided.by);
-    assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "no lock refuted anything");
+    refutes_on(random_word_locks);
 }
 
 /// Threads that take tickets and wait for their turns, use a variable and give the turn on: right in most parts, wrong in some.
 fn random_ticket_locks(seed: u64) -> (Trace, Observed) {
-    let mut left = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 4;
-    let mut pick = |choices: u64| {
-        let picked = left % choices;
-        left = (left / choices) ^ (left.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 9);
-        picked
-    };
+    let mut pick = picker(seed);
     let mut builder = TraceBuilder::new(Data::Symbolic);
     let (mut next, mut serving) = (if pick(6) == 0 { 3 } else { 0 }, 0);
     builder.int_var("next", next);
@@ -408,24 +406,12 @@ fn random_ticket_locks(seed: u64) -> (Trace, Observed) {
 
 #[test]
 fn no_filter_contradicts_the_oracle_on_ticket_locks() {
-    let mut decided = Decided::default();
-    let start = number("FORETRACE_SEED", 0);
-    for seed in start..start + number("FORETRACE_SEEDS", 150) {
-        let (trace, observed) = random_ticket_locks(seed);
-        against_oracle(seed, &trace, &observed, &Atomic::Threads.transactions(&trace), &mut decided);
-    }
-    println!("{:?}, {:?}, {:?}", decided.asked, decided.by_any, decided.by);
-    assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "no lock refuted anything");
+    refutes_on(random_ticket_locks);
 }
 
 /// Threads that read a word and change it by compare-and-swap, as readers and writers of a lock, or by adding: right in most parts, wrong in some.
 fn random_shared_words(seed: u64) -> (Trace, Observed) {
-    let mut left = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 4;
-    let mut pick = |choices: u64| {
-        let picked = left % choices;
-        left = (left / choices) ^ (left.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 9);
-        picked
-    };
+    let mut pick = picker(seed);
     let mut builder = TraceBuilder::new(Data::Symbolic);
     let mut value: i64 = if pick(6) == 0 { 1 } else { 0 };
     builder.int_var("word", value);
@@ -517,14 +503,7 @@ fn random_shared_words(seed: u64) -> (Trace, Observed) {
 
 #[test]
 fn no_filter_contradicts_the_oracle_on_words_that_are_shared() {
-    let mut decided = Decided::default();
-    let start = number("FORETRACE_SEED", 0);
-    for seed in start..start + number("FORETRACE_SEEDS", 150) {
-        let (trace, observed) = random_shared_words(seed);
-        against_oracle(seed, &trace, &observed, &Atomic::Threads.transactions(&trace), &mut decided);
-    }
-    println!("{:?}, {:?}, {:?}", decided.asked, decided.by_any, decided.by);
-    assert!(decided.by[&Decider::EarlyRefutation][1] > 0, "no lock refuted anything");
+    refutes_on(random_shared_words);
 }
 
 /// The last access needs two signals, of two threads that main wakes: the second of them not before main gives the lock back.

@@ -3,9 +3,9 @@
 //!
 //! Only the writes of the variable are looked at. A thread's *state* is the place of its last write and the value that it found there. A write is
 //! a step from a value of the variable to another one. From a state a thread goes to those places that follow on a write at this place, somewhere
-//! in its part of the trace, which may have found this value by the conditions up to the next write; and where a thread goes, another one may go that
-//! writes at the same places. So it does not matter which of these is where. All states of all threads together that
-//! these steps lead to are listed. Every prefix of the model passes through such states alone, since it obeys each of these rules.
+//! in its part of the trace, which may have found this value by the conditions up to the next write. Threads that write at the same places may go
+//! where one of them goes, so it does not matter which of them is where. A search lists all states of all threads together that
+//! these steps lead to. Every prefix of the model passes through such states alone, since it obeys each of these rules.
 //!
 //! So take two writes of two threads. In no listed state may the two threads be behind writes at these places, each having found what the
 //! conditions between its write and the next one allow. Then the times from these conditions up to the next writes do not overlap.
@@ -198,7 +198,7 @@ impl<'a, 'r> Product<'a, 'r> {
         Some(())
     }
 
-    /// Lists the states of all threads together; nothing where they are more than so many, or not known.
+    /// Lists the states of all threads together. Gives nothing if there are more than so many, or if a written value is not known.
     fn list(&mut self, most: usize) -> Option<()> {
         let start: (Number, Vec<State>) = (0, vec![(START, 0); self.threads.len()]);
         self.listed.insert(start.clone());

@@ -47,11 +47,10 @@ pub(super) fn add(found: &mut InferredLocks, (trace, trace_index): (&Trace, &Tra
             continue;
         }
         let lock = SyncId::from_index(trace.syncs.len() + found.vars.len());
-        let Some(first) = tickets_begin(trace, trace_index, next, clocks) else { continue };
-        let Some(by_thread) = sections(trace, trace_index, (lock, serving), &turns, clocks) else { continue };
-        if turns.iter().any(|turn| !first.contains(&turn.ticket)) {
+        if tickets_differ(trace, trace_index, next, clocks) != Some(true) {
             continue;
         }
+        let Some(by_thread) = sections(trace, trace_index, (lock, serving), &turns, clocks) else { continue };
         found.add(serving, by_thread);
     }
 }
@@ -117,13 +116,8 @@ fn read_of(trace: &Trace, mut term: TermId) -> Option<EventId> {
     None
 }
 
-/// The writes of a variable that take tickets, where all of them differ.
-fn tickets_begin(
-    trace: &Trace,
-    trace_index: &TraceIndex,
-    next: VarId,
-    clocks: &MustHappenBefore,
-) -> Option<FxHashSet<EventId>> {
+/// Whether all that rmw find in a variable differs; nothing where that cannot be told.
+fn tickets_differ(trace: &Trace, trace_index: &TraceIndex, next: VarId, clocks: &MustHappenBefore) -> Option<bool> {
     let mut tickets: Vec<EventId> = Vec::new();
     let mut others: Vec<EventId> = Vec::new();
     let mut step = None;
@@ -141,8 +135,7 @@ fn tickets_begin(
         }
     }
     let starts = first_of_threads(trace, tickets.iter().copied());
-    (comes_again_after(step?)? >= tickets.len() as u64 && all_before(trace, &others, &starts, clocks))
-        .then(|| tickets.into_iter().collect())
+    Some(comes_again_after(step?)? >= tickets.len() as u64 && all_before(trace, &others, &starts, clocks))
 }
 
 /// What a step adds to the value that it finds.
@@ -219,8 +212,7 @@ fn sections(
         }
         writes.for_each(|write| close(own, write, &mut others));
     }
-    let starts: Vec<EventId> = turns.iter().map(|turn| turn.read).collect();
-    let starts = first_of_threads(trace, starts.into_iter());
+    let starts = first_of_threads(trace, turns.iter().map(|turn| turn.read));
     let owners = by_thread.iter().filter(|own| !own.is_empty()).count();
     (owners > 1 && all_before(trace, &others, &starts, clocks)).then_some(by_thread)
 }

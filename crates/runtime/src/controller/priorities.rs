@@ -77,7 +77,7 @@ pub fn note(thread: &Thread, access: Option<&Access>) {
     thread.turn.pending.set(pending);
 }
 
-/// The ready thread of highest priority, of those that let no others go first. It runs for so many records.
+/// The ready thread of highest priority among those that let no others go first. It is about to run for so many records.
 pub fn highest(records: u64) -> &'static Thread {
     let chosen = highest_in_front(records);
     all_ready().filter(|thread| is_behind(thread)).for_each(|thread| {

@@ -43,7 +43,7 @@ const BEYOND: u64 = 4;
 
 /// Records of the turns that were given so far while several threads could go on.
 static GIVEN: AtomicU64 = AtomicU64::new(0);
-/// A long run has about so many turns more each time that it gets 2.7 times as long.
+/// Turns get longer in a long run: each time that the run gets 2.7 times as long, it takes about so many turns more.
 const OFTEN: u64 = 1 << 15;
 
 /// How many counted records a turn may have now, if a scheduler would give it `longest`. With turns of one record a program of millions of
