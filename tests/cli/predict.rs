@@ -104,6 +104,26 @@ fn per_location_stops_at_the_first_of_a_class() {
     assert_eq!(report["totals"]["skipped"], 1);
 }
 
+/// The solver is asked first about the candidates of a class that a short part of the run contains, of these about the nearest.
+#[test]
+fn the_nearest_candidate_in_a_short_part_of_the_run_is_shown() {
+    let turn = |name: &str| {
+        format!(
+            r#"{{"t": 1, "op": "begin", "label": "turn"}}
+{{"t": 1, "op": "read", "var": "n", "dst": "{name}", "value": 0, "loc": "a.c:3"}}
+{{"t": 1, "op": "write", "var": "n", "expr": "(* {name} 2)", "value": 0, "loc": "a.c:4"}}
+{{"t": 1, "op": "end"}}
+"#
+        )
+    };
+    let head = LOST_UPDATE.lines().next().expect("a header");
+    let write = r#"{"t": 2, "op": "write", "var": "n", "expr": "7", "value": 7, "loc": "a.c:9"}"#;
+    let folder = Folder::with("turns.jsonl", &format!("{head}\n{}{}{write}\n{write}\n", turn("a"), turn("b")));
+    let report = report(&folder.foretrace("predict turns.jsonl --format json --without early-witness").stdout);
+    assert_eq!(triples_that_can_happen(&report), [[5, 8, 6]]);
+    assert_eq!(report["totals"]["skipped"], 3);
+}
+
 #[test]
 fn complete_feasibility_gives_whole_executions() {
     let folder = Folder::with("counter.jsonl", LOST_UPDATE);

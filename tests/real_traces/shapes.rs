@@ -2,15 +2,17 @@
 
 use crate::support::{Real, text, verdicts};
 use assert_cmd::Command;
+use foretrace::blocks::NamedBlocks;
 use foretrace::candidates::Candidates;
 use foretrace::options::{CandidateSet, Per};
-use foretrace::verdict::{Decision, Verdict};
+use foretrace::verdict::{Decider, Decision, Verdict};
 use foretrace_encodings::{Atom, Encoder, Rule, Rules, TraceView, constant_reads};
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::{
     Data, EventId, Format, Layout, Op, Sort, ThreadId, TraceBuilder, Triple, Value, read_from, write_to,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// How large the encoding of a question is.
 struct Size {
@@ -291,4 +293,21 @@ fn a_run_that_failed() {
     let (decisions, _) = real.predict(&real.options());
     let found: Vec<&Decision> = decisions.iter().filter(is_lost_update).collect();
     assert!(found.iter().any(|decision| matches!(decision.verdict, Verdict::Feasible(_))));
+}
+
+/// Two programs whose classes have hundreds of candidates that cannot happen, and some that can. Three threads fill a buffer of eight places and
+/// three empty it, and these count without a lock: an item has the place that it had in the run. Three threads take and free bits of a map
+/// without any lock.
+#[test]
+fn few_questions_find_a_candidate_that_can_happen() {
+    for (name, most) in [("consumers-seed3.jsonl.zst", 4), ("bitmap-seed3.jsonl.zst", 12)] {
+        let real = Real::named(name);
+        let mut options = real.options();
+        options.blocks = Some(Arc::new(NamedBlocks::new(&real.trace, options.atomic)));
+        let (decisions, totals) = real.predict(&options);
+        assert_eq!(totals.unreached, 0, "{name}");
+        assert!(verdicts(name, &decisions).values().any(|feasible| *feasible), "{name}");
+        let asked = decisions.iter().filter(|decision| decision.decided_by == Decider::Smt).count();
+        assert!((1..=most).contains(&asked), "{name}: the solver was asked about {asked} candidates");
+    }
 }

@@ -21,7 +21,7 @@ use foretrace_checker::Witness;
 use foretrace_encodings::{TraceView, paper};
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_solve::Limits;
-use foretrace_trace::{EventId, Feasibility, Independence, Model, Observed, Trace, Transaction, Triple};
+use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Observed, Trace, Transaction, Triple};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -449,7 +449,8 @@ impl<'r, 'a> Run<'r, 'a> {
         self.context.options.per == Per::Location && self.classes.get(&self.context.class(triple)) == Some(&true)
     }
 
-    /// The candidates that are not easy, classes with few of them first; each class has its share of the time.
+    /// The candidates that are not easy, classes with few of them first; each class has its share of the time. Classes of little interest come
+    /// last, and take little time.
     fn hard(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
         let options = self.context.options;
         let mut batches = self.open(chunk, slots, Effort::Easy);
@@ -462,20 +463,42 @@ impl<'r, 'a> Run<'r, 'a> {
                 left.mul_f64(MOST_FOR_HARD).saturating_mul(workers) / (batches.len().max(1) as u32)
             }
         };
-        batches.sort_by_key(|batch| batch.triples.len());
-        let task = Task::Decide { stop_at_feasible: options.per == Per::Location, effort: Effort::Hard(share) };
-        batches.iter_mut().for_each(|batch| batch.task = task);
+        let is_little = |batch: &Batch| {
+            let first = batch
+                .triples
+                .first()
+                .filter(|_| options.atomic == Atomic::Auto && options.strategy == Strategy::Demand);
+            let trace = self.context.view.trace;
+            options
+                .blocks
+                .as_ref()
+                .zip(first)
+                .is_some_and(|(blocks, (_, triple))| blocks.is_of_little_interest(trace, *triple))
+        };
+        batches.sort_by_cached_key(|batch| (is_little(batch), batch.triples.len()));
+        for batch in &mut batches {
+            let effort = match options.timeout / PART_FOR_LITTLE {
+                little if is_little(batch) => Effort::Hard { share: share.min(little), query: little },
+                _ => Effort::Hard { share, query: options.timeout },
+            };
+            batch.task = Task::Decide { stop_at_feasible: options.per == Per::Location, effort };
+        }
         batches
     }
 
-    /// The open candidates, those of one class together.
+    /// The open candidates, those of one class together. Where one feasible candidate is enough, those come first that a short
+    /// part of the recorded run contains: little of the trace is needed to decide them.
     fn open(&self, chunk: &[Triple], slots: &[Slot<'_>], effort: Effort) -> Vec<Batch> {
         let stop_at_feasible = self.context.options.per == Per::Location;
         let is_open = |place: usize, class: &Class| {
             matches!(slots[place], Slot::Open) && !(stop_at_feasible && self.classes.get(class) == Some(&true))
         };
         let most = if stop_at_feasible { usize::MAX } else { SHARE };
-        self.batches(chunk, is_open, most, Task::Decide { stop_at_feasible, effort })
+        let mut batches = self.batches(chunk, is_open, most, Task::Decide { stop_at_feasible, effort });
+        if stop_at_feasible {
+            batches.iter_mut().for_each(Batch::shortest_first);
+        }
+        batches
     }
 
     /// Feasible candidates whose witness is not guarded-dependent: another one may be.
@@ -502,7 +525,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let task = Task::OffPath { stop_at_after_remote: by_class };
         let mut batches = self.batches(chunk, is_open, usize::MAX, task);
         if by_class {
-            batches.iter_mut().for_each(|batch| batch.triples.sort_by_key(|(_, triple)| distance(*triple)));
+            batches.iter_mut().for_each(Batch::nearest_first);
         }
         batches
     }
@@ -562,13 +585,11 @@ const MOST_OVERDUE: Duration = Duration::from_millis(400);
 /// How much of the time that is left hard candidates may take.
 const MOST_FOR_HARD: f64 = 0.75;
 
+/// A class of little interest may take one part in so many of a query's time.
+const PART_FOR_LITTLE: u32 = 10;
+
 /// How many queries that end at their time limit a class may have where the run has none.
 const QUERIES_OF_CLASS: u32 = 4;
-
-/// How far apart the accesses of a candidate were in the recorded run, in events: the nearer, the less another schedule has to change.
-pub fn distance(Triple { first, remote, second }: Triple) -> u32 {
-    first.0.max(remote.0).max(second.0) - first.0.min(remote.0).min(second.0)
-}
 
 /// Candidates of one class that a solver thread takes at a time when each is to be decided.
 const SHARE: usize = 64;

@@ -30,7 +30,10 @@ const MOST_LATER: usize = 400;
 /// Places that are asked about.
 const MOST_CLASSES: usize = 400;
 /// What a question may cost in steps of the solver: not time, so that the same input gives the same bytes.
-const WORK: u32 = 100_000;
+const WORK: u32 = 10_000;
+/// What a question may cost that was not decided so, and how many of them are asked again.
+const MORE_WORK: u32 = 100_000;
+const MOST_AGAIN: usize = 4;
 
 /// One that can happen.
 #[derive(Clone, Debug)]
@@ -67,7 +70,7 @@ pub struct UsesAfterFree {
     pub undecided: u64,
 }
 
-/// Finds the uses after free that schedules of the trace lead to, one of each two places, in the order of the trace.
+/// Finds the uses after free that schedules of the trace lead to, one of each two places: in the order of the trace, and hard ones last.
 ///
 /// # Errors
 /// A schedule that the checker refuses; what `told` says.
@@ -100,6 +103,7 @@ pub fn uses_after_free(
         let mut worker = SolverWorker::with_work(&context, WORK);
         let mut known: FxHashSet<Class> = FxHashSet::default();
         let mut left = MOST_LATER;
+        let mut open: Vec<(&Class, Vec<UseAfterFree>, bool)> = Vec::new();
         counted.places = classes.len() as u64;
         // The pairs of two places that were not asked about, and how many of them are next.
         let most = |number| if number < MOST_CLASSES { FIRST_OF_CLASS } else { 0 };
@@ -121,13 +125,32 @@ pub fn uses_after_free(
                         told(*found)?;
                     }
                 }
-                Decided::Unknown => counted.undecided += 1,
+                Decided::Unknown(pairs) => open.push((class, pairs, others.is_empty())),
                 Decided::Impossible if others.is_empty() => {}
                 Decided::Impossible => {
                     let next = others.len().min(left);
                     left -= next;
                     asked.push_back((class, others, next));
                 }
+            }
+        }
+        worker.may_work(MORE_WORK);
+        let mut again = MOST_AGAIN;
+        for (class, pairs, are_all) in open {
+            if known.contains(class) {
+                continue;
+            }
+            let (now, others) = pairs.split_at(again.min(pairs.len()));
+            again -= now.len();
+            match decide(&context, &mut worker, now)? {
+                Decided::Found(found) => {
+                    if known.insert(class_of(trace, *found.witness.claim())) {
+                        counted.found += 1;
+                        told(*found)?;
+                    }
+                }
+                Decided::Impossible if are_all && others.is_empty() => {}
+                Decided::Impossible | Decided::Unknown(_) => counted.undecided += 1,
             }
         }
         Ok(counted)
@@ -167,7 +190,8 @@ fn classes(view: TraceView<'_>) -> IndexMap<Class, Vec<UseAfterFree>, FxBuildHas
 enum Decided {
     Found(Box<FoundUse>),
     Impossible,
-    Unknown,
+    /// Of these it could not be told.
+    Unknown(Vec<UseAfterFree>),
 }
 
 /// Whether one of some pairs can happen.
@@ -176,18 +200,18 @@ fn decide(
     worker: &mut SolverWorker<'_, '_>,
     pairs: &[UseAfterFree],
 ) -> anyhow::Result<Decided> {
-    let mut decided = Decided::Impossible;
+    let mut unknown = Vec::new();
     for pair in pairs {
         match worker.after(pair.free, pair.access) {
             PrefixAnswer::None => {}
-            PrefixAnswer::Unknown => decided = Decided::Unknown,
+            PrefixAnswer::Unknown => unknown.push(*pair),
             PrefixAnswer::Order(order) => {
                 let schedule = schedule_from_assignment(context.view, &order, pair.access, Feasibility::Prefix);
                 return Ok(Decided::Found(Box::new(found(context, *pair, &schedule)?)));
             }
         }
     }
-    Ok(decided)
+    Ok(if unknown.is_empty() { Decided::Impossible } else { Decided::Unknown(unknown) })
 }
 
 /// The use after free that a schedule ends with. Where another thread must use the memory before it, that use, which is the first.

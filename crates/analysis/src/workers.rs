@@ -30,6 +30,18 @@ pub(crate) struct Batch {
     pub(crate) task: Task,
 }
 
+impl Batch {
+    /// Has the candidates asked first whose last access the recorded run makes first, of these the nearest to the recorded order.
+    pub(crate) fn shortest_first(&mut self) {
+        self.triples.sort_by_key(|(_, triple)| (triple.first.max(triple.remote).max(triple.second), triple.distance()));
+    }
+
+    /// Has the candidates asked first that are nearest to the recorded order.
+    pub(crate) fn nearest_first(&mut self) {
+        self.triples.sort_by_key(|(_, triple)| triple.distance());
+    }
+}
+
 /// What a worker is asked of a candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Task {
@@ -54,8 +66,13 @@ pub(crate) enum Task {
 pub(crate) enum Effort {
     /// Little for each candidate: nothing is said of those that are not easy.
     Easy,
-    /// The time of a query for each, and all of them no more than this of the run's time.
-    Hard(Duration),
+    /// Each so much time, and all undecided ones together no more than the class's share of the run's time.
+    Hard {
+        /// The share.
+        share: Duration,
+        /// The time of each.
+        query: Duration,
+    },
 }
 
 /// What a worker has to say.
@@ -177,6 +194,11 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
     /// A worker whose queries end after so much work.
     pub(crate) fn with_work(context: &'b AnalysisContext<'a>, work: u32) -> SolverWorker<'a, 'b> {
         SolverWorker { work: Some(work), ..SolverWorker::new(context) }
+    }
+
+    /// From now on queries end after so much work.
+    pub(crate) fn may_work(&mut self, work: u32) {
+        self.work = Some(work);
     }
 
     /// Whether the later event can come after the earlier one, at the end of a prefix.
@@ -330,24 +352,24 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
         match effort {
             Effort::Easy => {
                 self.work = Some(EASY_WORK);
-                let decision = self.decide(triple);
+                let decision = self.decide(triple, self.context.options.timeout);
                 self.work = None;
                 decision
             }
-            Effort::Hard(share) if spent >= share && self.context.limits().reached().is_none() => {
+            Effort::Hard { share, .. } if spent >= share && self.context.limits().reached().is_none() => {
                 Ok(Decision::unknown(self.context.view.trace, triple, Limit::ClassShare))
             }
-            Effort::Hard(_) => self.decide(triple),
+            Effort::Hard { query, .. } => self.decide(triple, query),
         }
     }
 
-    fn decide(&mut self, triple: Triple) -> anyhow::Result<Decision> {
+    fn decide(&mut self, triple: Triple, timeout: Duration) -> anyhow::Result<Decision> {
         let bound = self.context.options.context_switches.map(Limit::ContextSwitches);
         let mut verdict = bound.clone().map_or(Verdict::Infeasible, Verdict::Unknown);
         let mut rests_on = None;
         let patterns = self.patterns(triple);
         for pattern in patterns {
-            match self.ask(triple, pattern, self.context.options.timeout, 1)? {
+            match self.ask(triple, pattern, timeout, 1)? {
                 Answer::Feasible(assignment) => {
                     let witness = self.witness(triple, pattern, &assignment.order)?;
                     return Ok(feasible(triple, witness, Decider::Smt));

@@ -18,6 +18,9 @@ fn loop_under_a_lock() -> (Trace, Observed) {
     let mut b = TraceBuilder::new(Data::Symbolic);
     b.sync("m", SyncKind::Mutex { recursive: false });
     b.int_var("x", 0);
+    b.acquire(2, "m");
+    b.write(2, "x", "7").at("loop.c:3:1");
+    b.release(2, "m");
     for turn in 0..TURNS {
         let name = format!("x{turn}");
         b.begin(1);
@@ -27,9 +30,6 @@ fn loop_under_a_lock() -> (Trace, Observed) {
         b.release(1, "m");
         b.end(1);
     }
-    b.acquire(2, "m");
-    b.write(2, "x", "7").at("loop.c:3:1");
-    b.release(2, "m");
     b.finish().expect("a valid trace")
 }
 

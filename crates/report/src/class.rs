@@ -3,7 +3,7 @@
 use super::Subject;
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::candidates::Class;
-use foretrace_analysis::predict::{OffPathCounts, distance};
+use foretrace_analysis::predict::OffPathCounts;
 use foretrace_analysis::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
 use foretrace_checker::Witness;
 use foretrace_trace::{BlockKind, EventId, Op, Pattern, Triple};
@@ -152,7 +152,7 @@ impl Subject<'_> {
         let is_thread = block.is_some_and(|(name, _)| name.kind == BlockKind::Thread);
         let (is_unmarked, height) = block.map_or((false, 0), |(_, height)| (true, height));
         let is_of_library = [triple.first, triple.second].into_iter().any(|access| self.inside(access).is_some());
-        Some((kind, is_thread, is_of_library, is_unmarked, height, distance(triple), triple))
+        Some((kind, is_thread, is_of_library, is_unmarked, height, triple.distance(), triple))
     }
 }
 

@@ -5,7 +5,7 @@
 //! what the thread writes at the second: a check, and an act on it.
 
 use super::Subject;
-use foretrace_trace::{Atomic, BlockKind, Data, EventId, Op, TermId, Trace, Triple};
+use foretrace_trace::{Atomic, Data, EventId, Op, TermId, Trace, Triple};
 use rustc_hash::FxHashSet;
 
 /// Events between two accesses that are looked at. A violation over more of them counts, and ranks as if no wait were between.
@@ -24,7 +24,7 @@ impl Subject<'_> {
 
     /// Whether no block but the whole thread holds a candidate.
     fn is_of_whole_thread(&self, triple: Triple) -> bool {
-        self.block(triple).is_some_and(|(name, _)| name.kind == BlockKind::Thread)
+        self.options.blocks.as_ref().is_some_and(|blocks| blocks.is_of_whole_thread(self.trace, triple))
     }
 
     /// The events of a thread between two of its own; `None` where too many events of the trace are.

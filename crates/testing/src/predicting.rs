@@ -14,7 +14,7 @@ pub use deferred::Deferred;
 use foretrace_analysis::blocks::NamedBlocks;
 use foretrace_analysis::candidates::Class;
 use foretrace_analysis::options::Options;
-use foretrace_analysis::predict::{Sink, distance, predict};
+use foretrace_analysis::predict::{Sink, predict};
 use foretrace_analysis::verdict::{Decider, Decision, Limit, OffPath, Verdict};
 use foretrace_cutpoints::{CutPoint, CutPoints};
 use foretrace_harness::{SourcePlaces, Sources, WalkedBy, add_call_stacks, keep_call_stacks};
@@ -492,7 +492,7 @@ impl<'t> Writer<'t> {
             witness: file,
             recording: self.recording.clone(),
             seed: self.seed,
-            order: (is_thread, is_in_library, block.map_or(0, |(_, height)| height), distance(triple)),
+            order: (is_thread, is_in_library, block.map_or(0, |(_, height)| height), triple.distance()),
         }
     }
 

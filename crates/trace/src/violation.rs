@@ -150,6 +150,12 @@ impl Triple {
         let op = |event| &trace.event(event).op;
         Pattern::fitting(op(self.first), op(self.remote), op(self.second))
     }
+
+    /// How far apart the accesses were in the recorded run, in events: the nearer, the less another schedule has to change.
+    pub fn distance(self) -> u32 {
+        let Triple { first, remote, second } = self;
+        first.0.max(remote.0).max(second.0) - first.0.min(remote.0).min(second.0)
+    }
 }
 
 /// The question that one analysis run asks of every candidate.

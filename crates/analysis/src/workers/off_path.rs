@@ -186,7 +186,7 @@ impl<'a, 'b> Questions<'a, 'b> {
         let witness = match self.apart.free_filters().judge(triple) {
             Some(Judgement::Infeasible { .. }) => return Ok(None),
             Some(Judgement::Feasible { witness }) => witness,
-            None => match self.free.decide(triple)?.verdict {
+            None => match self.free.decide(triple, self.free.context.options.timeout)?.verdict {
                 Verdict::Infeasible => return Ok(None),
                 Verdict::Unknown(_) => return Ok(Some(OffPath::Unasked(None))),
                 Verdict::Feasible(witness) => witness,
