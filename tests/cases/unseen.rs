@@ -106,22 +106,68 @@ fn names_that_are_made_are_unseen_where_another_thread_looks() {
         ("both-list", list, list, false),
         ("both-look", "access(\"a\", F_OK)", "struct stat s; stat(\"none\", &s)", false),
         ("files-of-their-own", "fclose(fopen(\"e\", \"w\"))", "close(open(\"f\", O_CREAT | O_RDWR, 0600))", false),
+        ("folder", "mkdir(\"g\", 0700)", "sem_wait(&made); close(open(\"g\", O_RDONLY))", true),
+        ("moved", "rename(\"a\", \"h\")", "sem_wait(&made); close(open(\"h\", O_RDONLY))", true),
+        ("old", "rename(\"h\", \"a\")", "sem_wait(&made); close(open(\"program.c\", O_RDONLY))", false),
+        ("temporary", "char n[] = \"XXXXXX\"; close(mkstemp(n))", list, true),
+        ("temporary-folder", "char n[] = \"XXXXXX\"; mkdtemp(n)", list, true),
+        ("both-temporary", "char n[] = \"XXXXXX\"; mkdtemp(n)", "char n[] = \"XXXXXX\"; close(mkstemp(n))", false),
         ("there-already", "close(open(\"program.c\", O_CREAT | O_WRONLY, 0600))", "access(\"a\", F_OK)", false),
     ] {
-        let source = format!(
-            "#define _GNU_SOURCE\n#include <dirent.h>\n#include <fcntl.h>\n#include <pthread.h>\n#include <stdio.h>\n#include <sys/stat.h>
-            #include <unistd.h>\nint shared;
-            static void *one(void *a) {{ shared = 5; {one}; return a; }}
-            int main(void) {{ pthread_t t; pthread_create(&t, 0, one, 0); {{ {other}; }} shared++; pthread_join(t, 0); return 0; }}"
-        );
-        std::fs::write(workshop.path("program.c"), source).expect("written");
-        workshop.make("foretrace cc -w -g -pthread -o program program.c");
-        workshop.make("foretrace record -o run -- ./program");
-        let trace = workshop.trace("run");
-        let of_names = trace.iter().filter(|event| event["op"] == "unseen" && event["object"] == "names of files");
-        let threads: BTreeSet<String> = of_names.map(|event| event["t"].to_string()).collect();
+        let threads = callers(&workshop, one, other, "names of files");
+        assert_eq!(threads.len() == 2, is_unseen, "{name}: {threads:?}");
+    }
+}
+
+/// The threads of a program with unseen calls of this object, where the one thread does this and the other that.
+fn callers(workshop: &Workshop, one: &str, other: &str, object: &str) -> BTreeSet<String> {
+    let source = format!(
+        "#define _GNU_SOURCE\n#include <dirent.h>\n#include <fcntl.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <stdio.h>
+        #include <stdlib.h>\n#include <sys/socket.h>\n#include <sys/stat.h>\n#include <sys/un.h>\n#include <unistd.h>\nint shared; sem_t made;
+        static struct sockaddr_un at = {{AF_UNIX, \"socket\"}};
+        static void *one(void *a) {{ shared = 5; {{ {one}; }} sem_post(&made); return a; }}
+        int main(void) {{ pthread_t t; sem_init(&made, 0, 0); pthread_create(&t, 0, one, 0); {{ {other}; }} shared++; pthread_join(t, 0);
+            return 0; }}"
+    );
+    std::fs::write(workshop.path("program.c"), source).expect("written");
+    workshop.make("foretrace cc -w -g -pthread -o program program.c");
+    workshop.make("foretrace record -o run -- ./program");
+    let trace = workshop.trace("run");
+    let of_object = trace.iter().filter(|event| event["op"] == "unseen" && event["object"] == object);
+    of_object.map(|event| event["t"].to_string()).collect()
+}
+
+/// A socket that gets an address may be what another thread looks for or sends to.
+#[test]
+fn addresses_that_are_bound_are_unseen_where_another_thread_wants_them() {
+    let workshop = Workshop::empty();
+    let (names, sockets) = ("names of files", "sockets that listen");
+    let bind = "unlink(\"socket\"); int s = socket(AF_UNIX, SOCK_DGRAM, 0); bind(s, (void *)&at, sizeof at)";
+    let connect = "int c = socket(AF_UNIX, SOCK_DGRAM, 0); connect(c, (void *)&at, sizeof at)";
+    let send = "int c = socket(AF_UNIX, SOCK_DGRAM, 0); sendto(c, \"x\", 1, 0, (void *)&at, sizeof at)";
+    let bind_another = bind.replace("&at", "&(struct sockaddr_un){AF_UNIX, \"other\"}").replace("unlink", "(void)");
+    for (name, other, object, is_unseen) in [
+        ("found", "access(\"socket\", F_OK)", names, true),
+        ("connected", connect, sockets, true),
+        ("sent-to", send, sockets, true),
+        ("both-bind", &bind_another, sockets, false),
+    ] {
+        let threads = callers(&workshop, bind, other, object);
         assert_eq!(threads.len(), if is_unseen { 2 } else { 0 }, "{name}: {threads:?}");
     }
+}
+
+/// The files that a recording leaves behind do not change how many steps a thread makes in a replay.
+#[test]
+fn replays_follow_where_files_were_left_behind() {
+    let source = "#include <fcntl.h>\n#include <pthread.h>\n#include <stdio.h>\n#include <unistd.h>\nint shared;
+        static void *one(void *a) { close(open(\"left\", O_CREAT | O_WRONLY, 0600)); fclose(fopen(\"list\", \"a\")); shared++; return a; }
+        int main(void) { pthread_t t; pthread_create(&t, 0, one, 0); one(0); pthread_join(t, 0); return 0; }";
+    let workshop = Workshop::empty();
+    std::fs::write(workshop.path("program.c"), source).expect("written");
+    workshop.make("foretrace cc -w -g -pthread -o program program.c");
+    workshop.make("foretrace record -o run -- ./program");
+    workshop.make("foretrace replay run -- ./program");
 }
 
 /// A connection is made only to a socket that listens. Where the same thread, or one before there were others, made it listen, no order is

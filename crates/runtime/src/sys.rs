@@ -29,6 +29,7 @@ pub const SIGSEGV: c_int = 11;
 
 pub const CLOCK_REALTIME: c_int = 0;
 pub const CLOCK_MONOTONIC: c_int = 1;
+pub const CLOCK_REALTIME_COARSE: c_int = 5;
 
 pub const PAGE: usize = 4096;
 
@@ -39,6 +40,7 @@ pub mod number {
     pub const OPEN: usize = 2;
     pub const CLOSE: usize = 3;
     pub const FSTAT: usize = 5;
+    pub const FSTATAT: usize = 262;
     pub const FSTATFS: usize = 138;
     pub const POLL: usize = 7;
     pub const LSEEK: usize = 8;

@@ -4,7 +4,7 @@ use core::arch::{asm, global_asm};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
@@ -123,6 +123,8 @@ unsafe impl Sync for Thread {}
 const CAPACITY: usize = 1 << 20;
 static TABLE: AtomicPtr<AtomicPtr<Thread>> = AtomicPtr::new(core::ptr::null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// When the second thread came, in seconds and nanoseconds of the clock that files get their times from.
+static SECOND_CAME: [AtomicI64; 2] = [const { AtomicI64::new(i64::MAX) }; 2];
 
 // Words of thread-local storage: the thread, null where not known yet, with `UNRECORDED`; the thread if it owns memory, else null.
 global_asm!(
@@ -256,6 +258,11 @@ impl Thread {
     /// Gives it its number and a place in the table; false where the table is full.
     pub fn enlist(&'static self, parent: u64, nth: u64) -> bool {
         let index = COUNT.fetch_add(1, SeqCst);
+        if index == 1 {
+            let now = sys::now(sys::CLOCK_REALTIME_COARSE);
+            SECOND_CAME[1].store(now.nanoseconds, SeqCst);
+            SECOND_CAME[0].store(now.seconds, SeqCst);
+        }
         self.number.set(index as u64 + 1);
         self.own.start(index as u64 + 1);
         self.parent.set(parent);
@@ -374,6 +381,11 @@ fn slot(index: usize) -> &'static AtomicPtr<Thread> {
 /// How many there are or were.
 pub fn count() -> usize {
     COUNT.load(SeqCst).min(CAPACITY)
+}
+
+/// Whether a second thread was there at this time of a file, in seconds and nanoseconds.
+pub fn several_at(time: (i64, i64)) -> bool {
+    time >= (SECOND_CAME[0].load(SeqCst), SECOND_CAME[1].load(SeqCst))
 }
 
 /// The thread of this number.

@@ -1,6 +1,6 @@
 //! What the kernel says of an open file.
 
-use core::ffi::c_int;
+use core::ffi::{c_char, c_int};
 
 use crate::sys::call;
 
@@ -27,6 +27,14 @@ pub fn status(file: c_int) -> Option<Status> {
     (call!(FSTAT, file, &raw mut status) == 0).then_some(status)
 }
 
+/// What has this name in this folder; of a link what it leads to, if that is asked for.
+pub fn status_of_name((folder, path): (c_int, *const c_char), behind_links: bool) -> Option<Status> {
+    const NO_FOLLOW: c_int = 0x100;
+    let mut status = Status { device: 0, inode: 0, links: 0, mode: 0, rest: [0; 29] };
+    let flags = if behind_links { 0 } else { NO_FOLLOW };
+    (call!(FSTATAT, folder, path, &raw mut status, flags) == 0).then_some(status)
+}
+
 /// Device and inode of a file.
 pub fn identity(file: c_int) -> Option<(u64, u64)> {
     status(file).map(|status| (status.device, status.inode))
@@ -39,6 +47,12 @@ pub fn regular_file(file: c_int) -> Option<u64> {
 }
 
 impl Status {
+    /// When it, or a name of it, changed last, in seconds and nanoseconds.
+    pub fn changed(&self) -> (i64, i64) {
+        let word = |at: usize| i64::from(self.rest[at]) | i64::from(self.rest[at + 1]) << 32;
+        (word(19), word(21))
+    }
+
     /// Which device it is.
     pub fn device_behind(&self) -> u64 {
         u64::from(self.rest[3]) | u64::from(self.rest[4]) << 32

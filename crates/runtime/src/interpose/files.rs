@@ -15,6 +15,7 @@ use super::{descriptors, interpose, kernel_files, real, tracked};
 use crate::names_outside;
 use crate::record::object::{ADDS, LOOKS};
 use crate::sys::{self, call};
+use crate::threads;
 
 /// The folder that the program is in.
 pub const HERE: c_int = -100;
@@ -47,13 +48,13 @@ static TEXTS: [[u8; LENGTH]; MOST] = {
     texts
 };
 
-/// A descriptor of a regular file: what the trace calls the file, and how it was opened so far.
-fn known(file: c_int) -> Option<(&'static CStr, u8)> {
+/// A descriptor of a regular file: what the trace calls the file, how this descriptor and how all were opened so far.
+fn known(file: c_int) -> Option<(&'static CStr, u8, u8)> {
     const GET_FLAGS: c_int = 3;
     const PATH_ALONE: isize = 0o10_000_000;
     let identity = descriptors::regular_file(file)?;
     let flags = call!(FCNTL, file, GET_FLAGS);
-    let ways = match flags & 3 {
+    let way = match flags & 3 {
         _ if flags < 0 || flags & PATH_ALONE != 0 => return None,
         0 => READ,
         1 => WRITTEN,
@@ -64,8 +65,8 @@ fn known(file: c_int) -> Option<(&'static CStr, u8)> {
         Err(other) => other == identity,
     };
     let index = FILES.iter().position(|slot| is_it(&slot)).unwrap_or(MOST - 1);
-    let ways = FILES[index].ways.fetch_or(ways, Relaxed) | ways;
-    CStr::from_bytes_with_nul(&TEXTS[index]).ok().map(|text| (text, ways))
+    let ways = FILES[index].ways.fetch_or(way, Relaxed) | way;
+    CStr::from_bytes_with_nul(&TEXTS[index]).ok().map(|text| (text, way, ways))
 }
 
 /// A file was opened by this call. Gives the descriptor back.
@@ -75,11 +76,12 @@ pub fn opened(name: &'static CStr, file: c_int, place: usize) -> c_int {
         names_outside::opened(file);
     }
     if let Some(thread) = tracked().filter(|_| file >= 0)
-        && let Some((object, ways)) = known(file)
-        && ways & WRITTEN != 0
+        && let Some((object, way, _)) = known(file)
         && has_threads()
     {
-        unseen::mark(thread, What::named(name, object), place);
+        // One record whatever others opened before, since that depends on the schedule.
+        let does = if way & WRITTEN == 0 { LOOKS } else { 0 };
+        unseen::mark(thread, What { name, object: Some(object), does }, place);
     }
     sys::set_errno(error);
     file
@@ -96,10 +98,22 @@ pub enum Naming {
     Alone,
 }
 
-/// Opens a file by its name, in this folder: unseen where the call makes the file, and where it finds that there is none.
+/// What was there before the second thread. No call orders threads by it, but in each run there is a record: what a folder holds may differ from
+/// run to run, and how many records a thread makes must not.
+const THERE_BEFORE: &CStr = c"files from before";
+
+/// A call that finds this name: whether a thread of the run may have made it.
+fn finds(name: &'static CStr, path: (c_int, *const c_char)) -> What {
+    let status = |behind_links| descriptors::status_of_name(path, behind_links);
+    let is_new = [true, false].into_iter().filter_map(status).any(|status| threads::several_at(status.changed()));
+    What { name, object: Some(if is_new { unseen::NAMES } else { THERE_BEFORE }), does: LOOKS }
+}
+
+/// Opens a file by its name, in this folder: unseen where the call makes the file, where it finds that there is none, and where it finds what
+/// may be new.
 pub fn by_name<R>(
     name: &'static CStr,
-    (folder, path): (c_int, *const c_char),
+    path: (c_int, *const c_char),
     naming: Naming,
     place: usize,
     call: impl FnOnce() -> R,
@@ -112,15 +126,20 @@ pub fn by_name<R>(
     }
     match naming {
         Naming::Alone => return unseen_calls::around(What { does: 0, ..what }, place, call),
-        Naming::Makes if call!(FACCESSAT, folder, path, 0) < 0 => {
+        Naming::Makes if call!(FACCESSAT, path.0, path.1, 0) < 0 => {
             return unseen_calls::around(What { does: ADDS, ..what }, place, call);
         }
-        _ => {}
+        Naming::Makes => return unseen_calls::around(finds(name, path), place, call),
+        Naming::Finds => {}
     }
     let result = call();
-    if failed(&result) && sys::errno() == NO_SUCH_NAME {
-        unseen_calls::mark_here(what, place);
+    let error = sys::errno();
+    match failed(&result) {
+        false => unseen_calls::mark_here(finds(name, path), place),
+        true if error == NO_SUCH_NAME => unseen_calls::mark_here(what, place),
+        true => {}
     }
+    sys::set_errno(error);
     result
 }
 
@@ -147,7 +166,9 @@ fn opening(
 pub fn accessing<R>(name: &'static CStr, file: c_int, place: usize, call: impl FnOnce() -> R) -> R {
     let shared = tracked().filter(|_| has_threads()).and_then(|_| known(file));
     match shared {
-        Some((object, ways)) if ways == READ | WRITTEN => unseen_calls::around(What::named(name, object), place, call),
+        Some((object, _, ways)) if ways == READ | WRITTEN => {
+            unseen_calls::around(What::named(name, object), place, call)
+        }
         _ => call(),
     }
 }

@@ -4,9 +4,10 @@
 //! one of them: the last so far, or an earlier one if the bytes that are read were there before something was sent, since then they
 //! do not depend on that. At each send, the runtime looks up how many bytes wait in a bounded number of sockets.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
+use super::binds::is_local;
 use super::channel::{self, Message, OfFile, Taken};
 use super::descriptors::status;
 use super::ends::{End, before_waiting, end, socket_key, waits};
@@ -286,11 +287,22 @@ extern "C" fn send_(file: c_int, from: *const c_void, bytes: usize, flags: c_int
 
 #[rustfmt::skip]
 extern "C" fn sendto_(file: c_int, from: *const c_void, bytes: usize, flags: c_int, to: *const c_void, length: u32) -> isize {
-    sending(file, 0, || real::sendto(file, from, bytes, flags, to, length))
+    let is_named = !to.is_null();
+    sending(file, 0, || finding(c"sendto", file, is_named, 0, || real::sendto(file, from, bytes, flags, to, length)))
 }
 
 pub extern "C" fn send_message(file: c_int, message: *const c_void, flags: c_int, place: usize) -> isize {
-    sending(file, place, || real::sendmsg(file, message, flags))
+    // SAFETY: the program's message, which begins with the address to send to.
+    let is_named = !message.is_null() && unsafe { !message.cast::<*const c_void>().read().is_null() };
+    sending(file, place, || finding(c"sendmsg", file, is_named, place, || real::sendmsg(file, message, flags)))
+}
+
+/// Sends to an address, of which the result may say whether another thread has bound it.
+fn finding(name: &'static CStr, file: c_int, is_named: bool, place: usize, send: impl FnOnce() -> isize) -> isize {
+    match is_named && has_threads() && is_local(file) {
+        true => unseen_calls::around(What { does: LOOKS, ..What::named(name, LISTENING) }, place, send),
+        false => send(),
+    }
 }
 
 extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
