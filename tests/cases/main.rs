@@ -120,6 +120,7 @@ cases! {
     orders_epoll_asked: "orders-epoll-asked.c";
     orders_epoll_interest: "orders-epoll-interest.c";
     orders_epoll_mask: "orders-epoll-mask.c";
+    orders_epoll_one_step: "orders-epoll-one-step.c";
     orders_eventfd_semaphore: "orders-eventfd-semaphore.c";
     orders_flock: "orders-flock.c";
     orders_futex_bitset: "orders-futex-bitset.c";

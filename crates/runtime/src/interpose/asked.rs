@@ -59,17 +59,22 @@ impl Asked {
         LOCK.unlock();
     }
 
-    /// The descriptor was reported with these events. The thread is inside of a hook.
-    pub(super) fn is_reported(&self, thread: &'static Thread, events: u32, place: usize) {
+    /// The descriptor was reported with these events: records it by `record`. The thread is inside of a hook.
+    pub(super) fn is_reported(
+        &self,
+        thread: &'static Thread,
+        events: u32,
+        place: usize,
+        record: impl FnOnce(&Reported<'_>),
+    ) {
         LOCK.lock();
         let one_shot = self.one_shot.load(Relaxed);
         let is_named = |kind: u32| events & kind != 0;
         let names_any = KINDS.into_iter().any(is_named);
-        for (_, requests) in
-            KINDS.into_iter().zip(&self.kinds).filter(|(kind, _)| one_shot || !names_any || is_named(*kind))
-        {
-            requests.are_reported(thread, one_shot, place);
-        }
+        let is_taken =
+            |at: usize| (one_shot || !names_any || is_named(KINDS[at])) && self.kinds[at].orders(thread, one_shot);
+        let kinds = [is_taken(0), is_taken(1), is_taken(2)];
+        record(&Reported { asked: self, thread, kinds, one_shot, place });
         LOCK.unlock();
     }
 
@@ -78,6 +83,43 @@ impl Asked {
         self.kinds
             .iter()
             .all(|kind| !kind.are_wanted.load(Relaxed) || kind.are_known() && kind.count.load(Relaxed) == 0)
+    }
+}
+
+/// The requests that a report is an answer to.
+pub(super) struct Reported<'a> {
+    asked: &'a Asked,
+    thread: &'static Thread,
+    kinds: [bool; KINDS.len()],
+    one_shot: bool,
+    place: usize,
+}
+
+impl Reported<'_> {
+    fn requests(&self) -> impl Iterator<Item = &Requests> {
+        self.asked.kinds.iter().zip(self.kinds).filter(|(_, is_taken)| *is_taken).map(|(requests, _)| requests)
+    }
+
+    /// How many records it takes.
+    pub fn records(&self) -> u64 {
+        self.requests().count() as u64 * (1 + u64::from(!self.one_shot))
+    }
+
+    pub fn take(&self) {
+        for requests in self.requests() {
+            // Something else might have been reported.
+            record(self.thread, Kind::Down, &requests.channel(), TRIED, self.place);
+            if self.one_shot {
+                requests.count.store(0, Relaxed);
+            }
+        }
+    }
+
+    /// Puts back what stays asked for.
+    pub fn put_back(&self) {
+        for requests in self.requests().filter(|_| !self.one_shot) {
+            record(self.thread, Kind::Post, &requests.channel(), 0, self.place);
+        }
     }
 }
 
@@ -131,17 +173,9 @@ impl Requests {
         Channel::of_number(self.semaphore.load(Relaxed) - 1)
     }
 
-    fn are_reported(&self, thread: &'static Thread, one_shot: bool, place: usize) {
+    /// Whether a report to this thread is ordered after a request.
+    fn orders(&self, thread: &'static Thread, one_shot: bool) -> bool {
         let needs_order = one_shot || self.by.load(Relaxed) != thread.number.get();
-        if needs_order && self.are_known() && self.count.load(Relaxed) > 0 {
-            let semaphore = self.channel();
-            let _step = log::together(thread, 1 + u64::from(!one_shot));
-            record(thread, Kind::Down, &semaphore, TRIED, place); // something else might have been reported
-            if one_shot {
-                self.count.store(0, Relaxed);
-            } else {
-                record(thread, Kind::Post, &semaphore, 0, place);
-            }
-        }
+        needs_order && self.are_known() && self.count.load(Relaxed) > 0
     }
 }

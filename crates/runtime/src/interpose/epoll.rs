@@ -134,14 +134,12 @@ unsafe fn events_at<'e>(events: *mut c_void, found: c_int) -> &'e [Event] {
 
 fn record_events(look: &mut Look, epoll: c_int, events: &[Event]) {
     for Event { events, data } in events.iter().copied() {
-        watches(epoll, data).for_each(|watch| look.asked(&watch.asked, events)); // the call cannot come back before
-        if events & READY == 0 {
-            continue;
+        for watch in watches(epoll, data) {
+            look.reported(&watch.asked, watch.file.load(Relaxed), events);
         }
-        if watched(epoll, data).next().is_none() {
+        if events & READY != 0 && watches(epoll, data).next().is_none() {
             look.unknown();
         }
-        watched(epoll, data).for_each(|file| look.ready(file));
     }
     not_reported(epoll, events).for_each(|channel| look.is_empty(channel));
 }

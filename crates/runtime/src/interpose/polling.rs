@@ -21,6 +21,7 @@ use crate::feed;
 use crate::feed::sockets::Ready;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
+use crate::log;
 use crate::sys::{self, Timespec, call};
 use crate::threads::Thread;
 
@@ -54,7 +55,7 @@ impl Look {
     pub(super) fn ready(&mut self, file: c_int) {
         self.stop_in_replay();
         match end(file) {
-            Some(End::Channel(key, _)) => self.unseen[1] |= !channel::seen(self.thread, key, self.place),
+            Some(End::Channel(key, _)) => self.unseen[1] |= !channel::seen(self.thread, key, None, self.place),
             Some(End::Socket) => socket_order::ready(self.thread, file, self.place),
             Some(End::Timer) => self.unseen[0] = true,
             Some(End::Signals | End::Unseen) => self.unseen[1] = true,
@@ -63,9 +64,20 @@ impl Look {
     }
 
     /// A descriptor was reported with these events, after it was asked for.
-    pub(super) fn asked(&mut self, asked: &Asked, events: u32) {
+    pub(super) fn reported(&mut self, asked: &Asked, file: c_int, events: u32) {
+        let channel = channel(file).filter(|_| events & READY != 0);
         self.stop_in_replay();
-        asked.is_reported(self.thread, events, self.place);
+        asked.is_reported(self.thread, events, self.place, |reported| match channel {
+            Some(key) => self.unseen[1] |= !channel::seen(self.thread, key, Some(reported), self.place),
+            None => {
+                let _step = log::together(self.thread, reported.records());
+                reported.take();
+                reported.put_back();
+            }
+        });
+        if channel.is_none() && events & READY != 0 {
+            self.ready(file);
+        }
     }
 
     /// Something is ready of which nothing here knows what it is.
