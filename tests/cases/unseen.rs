@@ -157,6 +157,29 @@ fn addresses_that_are_bound_are_unseen_where_another_thread_wants_them() {
     }
 }
 
+/// No schedule says when a thread starts that the library makes, nor what that thread allocates before its first event: the library may do
+/// it within a call of another thread.
+#[test]
+fn replays_follow_beside_threads_that_a_library_starts() {
+    let source = "#include <fcntl.h>\n#include <mqueue.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <signal.h>\n#include <stdio.h>
+        #include <unistd.h>\nstatic int shared; static sem_t done;
+        static void told(union sigval v) { shared++; sem_post(&done); }
+        static void *other(void *a) { shared++; return a; }
+        int main(void) { pthread_t t; char name[40]; struct mq_attr at = {.mq_maxmsg = 2, .mq_msgsize = 8};
+            snprintf(name, sizeof name, \"/told-%010d\", getpid());
+            mqd_t q = mq_open(name, O_CREAT | O_RDWR, 0600, &at); mq_unlink(name); sem_init(&done, 0, 0);
+            struct sigevent e = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = told};
+            if (q < 0 || mq_notify(q, &e)) return 3;
+            pthread_create(&t, 0, other, 0); mq_send(q, \"x\", 1, 0); sem_wait(&done); pthread_join(t, 0); return 0; }";
+    let workshop = Workshop::empty();
+    std::fs::write(workshop.path("program.c"), source).expect("written");
+    workshop.make("foretrace cc -w -g -pthread -o program program.c -lrt");
+    for seed in 1..=3 {
+        workshop.make(&format!("foretrace record -o run{seed} --seed {seed} -- ./program"));
+        workshop.make(&format!("foretrace replay run{seed} --times 5 --exactly -- ./program"));
+    }
+}
+
 /// The files that a recording leaves behind do not change how many steps a thread makes in a replay.
 #[test]
 fn replays_follow_where_files_were_left_behind() {

@@ -310,7 +310,8 @@ impl Events {
     pub fn as_expected(&self) -> Vec<Expected> {
         let mut events: Vec<(u64, Expected)> = Vec::new();
         for (path, records) in &self.threads {
-            events.extend(records.iter().filter(|record| record.order() != Some(0)).map(|record| {
+            let steps = records.iter().filter(|record| is_step(path, record));
+            events.extend(steps.map(|record| {
                 let what = What::Seen(record.kind, record.place);
                 (record.order().unwrap_or(0), Expected { path: path.clone(), at: record.at, what })
             }));
@@ -323,7 +324,7 @@ impl Events {
     pub fn steps(&self) -> Vec<Step> {
         let mut steps: Vec<(u64, Step)> = Vec::new();
         for (path, records) in &self.threads {
-            let effective = records.iter().filter(|record| record.order() != Some(0));
+            let effective = records.iter().filter(|record| is_step(path, record));
             let step = |record: &Record| Step { path: path.clone(), at: record.at, apart: None };
             steps.extend(effective.map(|record| (record.order().unwrap_or(0), step(record))));
         }
@@ -332,8 +333,9 @@ impl Events {
                 let apart = (1..together.len() as u64).chain([ALL_APART]);
                 let step = |apart, at| Step { path: path.clone(), at, apart: Some(apart) };
                 let step = |(record, apart): (&Record, u64)| (record.order().unwrap_or(0), step(apart, record.at));
-                // Nothing holds a thread before its first counted record.
-                steps.extend(together.iter().zip(apart).filter(|(record, _)| record.at > 0).map(step));
+                // Nothing holds a thread before its first counted record, or the one after its start.
+                let is_held = |record: &Record| record.at > u64::from(is_from_elsewhere(path));
+                steps.extend(together.iter().zip(apart).filter(|(record, _)| is_held(record)).map(step));
             }
         }
         steps.sort_by_key(|(order, _)| *order);
@@ -393,6 +395,22 @@ fn aliases(apart: &FxHashMap<String, Vec<Record>>) -> Aliases {
     aliases
 }
 
+/// Whether a record took effect where a schedule can say when.
+fn is_step(path: &str, record: &Record) -> bool {
+    record.order() != Some(0) && !(record.kind == Kind::Unseen && is_start_of_another(path, record.at))
+}
+
+/// Whether an unseen event says that a thread has come that a library started. Nothing holds it there: it comes when the library likes, also
+/// within a call of another thread.
+fn is_start_of_another(path: &str, at: u64) -> bool {
+    at == 0 && is_from_elsewhere(path)
+}
+
+/// Whether no recorded thread created this one, which is not the first.
+fn is_from_elsewhere(path: &str) -> bool {
+    path != "0" && !path.contains('.')
+}
+
 /// The steps of a witness that have a record of their own.
 pub fn expected_of(steps: &[SavedStep]) -> Vec<Expected> {
     let with_record = made(steps).filter(|step| has_record(&step.op));
@@ -414,17 +432,21 @@ pub fn steps_of(steps: &[SavedStep]) -> Vec<Step> {
     steps.collect()
 }
 
-/// The steps of a witness, each record's accesses once: an update of 16 bytes is one record with several events, and the program makes
+/// The steps of a witness that a schedule can order, each record's accesses once: an update of 16 bytes is one record with several events, and the program makes
 /// it where the last of them stands.
 fn made(steps: &[SavedStep]) -> impl Iterator<Item = &SavedStep> {
     let mut last = FxHashMap::default();
     for (index, step) in steps.iter().enumerate().filter(|(_, step)| is_access(&step.op)) {
         last.insert((&step.path, step.at), index);
     }
+    let is_start = |step: &SavedStep| {
+        let start = step.path.as_deref().zip(step.at).filter(|(path, at)| is_start_of_another(path, *at));
+        step.op == "unseen" && start.is_some()
+    };
     let is_last = move |(index, step): &(usize, &SavedStep)| {
         !is_access(&step.op) || step.at.is_none() || last.get(&(&step.path, step.at)) == Some(index)
     };
-    steps.iter().enumerate().filter(is_last).map(|(_, step)| step)
+    steps.iter().enumerate().filter(is_last).map(|(_, step)| step).filter(move |step| !is_start(step))
 }
 
 /// Whether events of this kind read or write memory.
