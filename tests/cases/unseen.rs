@@ -137,6 +137,26 @@ fn callers(workshop: &Workshop, one: &str, other: &str, object: &str) -> BTreeSe
     of_object.map(|event| event["t"].to_string()).collect()
 }
 
+/// A thread can tell what another one has written to a file only if it reads that file, by whichever descriptor.
+#[test]
+fn files_are_unseen_where_one_thread_reads_what_another_writes() {
+    let workshop = Workshop::empty();
+    ["a", "b"].iter().for_each(|name| std::fs::write(workshop.path(name), "text").expect("written"));
+    let writes = "int f = open(\"a\", O_WRONLY); write(f, \"x\", 1); close(f)";
+    let reads = "char c; int f = open(\"a\", O_RDONLY); read(f, &c, 1); close(f)";
+    let reads_another = reads.replace("\"a\"", "\"b\"");
+    for (name, one, other, is_unseen) in [
+        ("written-and-read", writes, reads, true),
+        ("read-and-written", reads, writes, true),
+        ("both-write", writes, writes, false),
+        ("both-read", reads, reads, false),
+        ("another", writes, &reads_another, false),
+    ] {
+        let threads = callers(&workshop, one, other, "file 00");
+        assert_eq!(threads.len(), if is_unseen { 2 } else { 0 }, "{name}: {threads:?}");
+    }
+}
+
 /// A socket that gets an address may be what another thread looks for or sends to.
 #[test]
 fn addresses_that_are_bound_are_unseen_where_another_thread_wants_them() {

@@ -24,6 +24,7 @@ use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::message_order::{LONGEST_TEXT, SEVERAL, text_of};
 use crate::record::Kind;
+use crate::record::object::{ADDS, LOOKS};
 use crate::sys::{self, call};
 use crate::threads::Thread;
 use crate::waiting;
@@ -123,7 +124,9 @@ extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usiz
             socket_order::before_sending(thread, place);
             return sockets::send(thread, file, || real::write(file, from, bytes));
         }
-        Some((_, End::File(_))) => return files::accessing(c"write", file, place, || real::write(file, from, bytes)),
+        Some((_, End::File(_))) => {
+            return files::accessing(c"write", ADDS, file, place, || real::write(file, from, bytes));
+        }
         _ => return real::write(file, from, bytes),
     };
     // SAFETY: an event counter takes eight bytes of the program, a number.
@@ -167,7 +170,7 @@ pub extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize
         Some((_, End::Random)) => return entropy::read_device(file, to, bytes),
         Some((thread, End::File(key))) => {
             let call = OfFile { thread, key, place };
-            return files::accessing(c"read", file, place, || read_file(call, file, to, bytes));
+            return files::accessing(c"read", LOOKS, file, place, || read_file(call, file, to, bytes));
         }
         _ => {}
     }

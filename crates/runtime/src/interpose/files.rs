@@ -5,7 +5,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{
-    AtomicU8, AtomicU64,
+    AtomicU64,
     Ordering::{Acquire, Relaxed},
 };
 
@@ -21,18 +21,9 @@ use crate::threads;
 pub const HERE: c_int = -100;
 /// Files that are told apart; those beyond count as one.
 const MOST: usize = 64;
-const READ: u8 = 1;
-const WRITTEN: u8 = 2;
 
-/// A regular file that the program opened.
-struct File {
-    /// Its inode and device, mixed; 0 where there is none.
-    identity: AtomicU64,
-    /// How it was opened so far.
-    ways: AtomicU8,
-}
-
-static FILES: [File; MOST] = [const { File { identity: AtomicU64::new(0), ways: AtomicU8::new(0) } }; MOST];
+/// Of each regular file that the program opened its inode and device, mixed; 0 where there is none.
+static FILES: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
 
 const LENGTH: usize = b"file 00\0".len();
 
@@ -48,25 +39,24 @@ static TEXTS: [[u8; LENGTH]; MOST] = {
     texts
 };
 
-/// A descriptor of a regular file: what the trace calls the file, how this descriptor and how all were opened so far.
-fn known(file: c_int) -> Option<(&'static CStr, u8, u8)> {
+/// A descriptor of a regular file: what the trace calls the file, and what calls by the descriptor may do.
+fn known(file: c_int) -> Option<(&'static CStr, u64)> {
     const GET_FLAGS: c_int = 3;
     const PATH_ALONE: isize = 0o10_000_000;
     let identity = descriptors::regular_file(file)?;
     let flags = call!(FCNTL, file, GET_FLAGS);
-    let way = match flags & 3 {
+    let does = match flags & 3 {
         _ if flags < 0 || flags & PATH_ALONE != 0 => return None,
-        0 => READ,
-        1 => WRITTEN,
-        _ => READ | WRITTEN,
+        0 => LOOKS,
+        1 => ADDS,
+        _ => 0,
     };
-    let is_it = |slot: &&File| match slot.identity.compare_exchange(0, identity, Relaxed, Acquire) {
+    let is_it = |slot: &&AtomicU64| match slot.compare_exchange(0, identity, Relaxed, Acquire) {
         Ok(_) => true,
         Err(other) => other == identity,
     };
     let index = FILES.iter().position(|slot| is_it(&slot)).unwrap_or(MOST - 1);
-    let ways = FILES[index].ways.fetch_or(way, Relaxed) | way;
-    CStr::from_bytes_with_nul(&TEXTS[index]).ok().map(|text| (text, way, ways))
+    CStr::from_bytes_with_nul(&TEXTS[index]).ok().map(|text| (text, does))
 }
 
 /// A file was opened by this call. Gives the descriptor back.
@@ -76,12 +66,11 @@ pub fn opened(name: &'static CStr, file: c_int, place: usize) -> c_int {
         names_outside::opened(file);
     }
     if let Some(thread) = tracked().filter(|_| file >= 0)
-        && let Some((object, way, _)) = known(file)
         && has_threads()
+        && let Some((object, does)) = known(file)
     {
         // One record whatever others opened before, since that depends on the schedule.
-        let does = if way & WRITTEN == 0 { LOOKS } else { 0 };
-        unseen::mark(thread, What { name, object: Some(object), does }, place);
+        unseen::mark(thread, What { does, ..What::named(name, object) }, place);
     }
     sys::set_errno(error);
     file
@@ -162,14 +151,11 @@ fn opening(
     opened(name, file, place)
 }
 
-/// Reads or writes: unseen where the file is both read and written.
-pub fn accessing<R>(name: &'static CStr, file: c_int, place: usize, call: impl FnOnce() -> R) -> R {
-    let shared = tracked().filter(|_| has_threads()).and_then(|_| known(file));
-    match shared {
-        Some((object, _, ways)) if ways == READ | WRITTEN => {
-            unseen_calls::around(What::named(name, object), place, call)
-        }
-        _ => call(),
+/// Reads or writes, as `does` says: unseen where a thread reads what another one writes.
+pub fn accessing<R>(name: &'static CStr, does: u64, file: c_int, place: usize, call: impl FnOnce() -> R) -> R {
+    match tracked().filter(|_| has_threads()).and_then(|_| known(file)) {
+        Some((object, _)) => unseen_calls::around(What { does, ..What::named(name, object) }, place, call),
+        None => call(),
     }
 }
 
@@ -200,11 +186,11 @@ extern "C" fn creat_(path: *const c_char, mode: u32, place: usize) -> c_int {
 
 pub extern "C" fn pread_(file: c_int, to: *mut c_void, bytes: usize, from: i64, place: usize) -> isize {
     let read = || kernel_files::reading(file, to, bytes, || real::pread(file, to, bytes, from), |_| {});
-    accessing(c"pread", file, place, read)
+    accessing(c"pread", LOOKS, file, place, read)
 }
 
 extern "C" fn pwrite_(file: c_int, from: *const c_void, bytes: usize, to: i64, place: usize) -> isize {
-    accessing(c"pwrite", file, place, || real::pwrite(file, from, bytes, to))
+    accessing(c"pwrite", ADDS, file, place, || real::pwrite(file, from, bytes, to))
 }
 
 interpose! {

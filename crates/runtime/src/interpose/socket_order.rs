@@ -22,7 +22,7 @@ use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::lock::Lock;
 use crate::log;
-use crate::record::object::LOOKS;
+use crate::record::object::{ADDS, LOOKS};
 use crate::record::{Kind, OUTSIDE};
 use crate::sys::{self, call};
 use crate::threads::Thread;
@@ -322,7 +322,7 @@ extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: us
             before_sending(thread, place);
             sockets::send(thread, file, write)
         }
-        Some((_, End::File(_))) => files::accessing(c"writev", file, place, write),
+        Some((_, End::File(_))) => files::accessing(c"writev", ADDS, file, place, write),
         _ => write(),
     }
 }
@@ -377,7 +377,7 @@ extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usi
     let channel = match tracked().and_then(|thread| Some((thread, end(file)?))) {
         Some((thread, End::File(key))) => {
             let read = || OfFile { thread, key, place }.in_turn(|| real::readv(file, parts, count));
-            return files::accessing(c"readv", file, place, read);
+            return files::accessing(c"readv", LOOKS, file, place, read);
         }
         Some((thread, End::Channel(key, all))) => Some((thread, key, all)),
         _ => None,
@@ -385,7 +385,7 @@ extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usi
     // SAFETY: the program's array of so many.
     let to = unsafe { sockets::parts_at(parts, count.max(0) as usize) };
     let receive = || receiving(file, (to, Call::Receive), place, || real::readv(file, parts, count));
-    let read = files::accessing(c"readv", file, place, receive);
+    let read = files::accessing(c"readv", LOOKS, file, place, receive);
     if let Some((thread, key, all)) = channel.filter(|_| read > 0) {
         // SAFETY: the program's array of so many.
         let asked = unsafe { length_of(parts.cast(), count) };
