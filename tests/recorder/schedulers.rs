@@ -1,6 +1,7 @@
 //! `record --scheduler`: what each finds in threads that are too short for turns, and that a seed means one run.
 
 use crate::support::{Workshop, expect, foretrace, ran};
+use foretrace::recorder::Scheduling;
 use serde_json::Value;
 
 /// Two threads of a few records each count up without a lock; the program fails if a count is lost.
@@ -132,6 +133,32 @@ int main(void) {
 }
 ";
 
+/// Two threads hand a token to each other, each time in a loop that waits. With `TRIES` the program fails if one takes so many tries.
+const HANDS: &str = "#include <pthread.h>
+enum { TIMES = 40 };
+_Atomic int holder;
+_Atomic int gave_up;
+static void *run(void *arg) {
+    for (int i = 0; i < TIMES; i++) {
+        int tries = 0;
+        while (holder != (arg != 0)) {
+#ifdef TRIES
+            if (++tries == TRIES) gave_up = 1;
+#endif
+        }
+        holder = arg == 0;
+    }
+    return arg;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, run, 0);
+    pthread_create(&threads[1], 0, run, &holder);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return gave_up;
+}
+";
+
 const SCHEDULERS: [&str; 7] = ["turns", "random", "round-robin", "pct", "pos", "urw", "order"];
 
 /// The seeds that fail, of so many from 0.
@@ -166,6 +193,22 @@ fn locks_hold_and_loops_that_wait_end_under_every_scheduler() {
             assert_eq!(failing(&workshop, scheduler, 10), [] as [u64; 0], "{name}, {scheduler}");
         }
     }
+}
+
+/// A thread that waits in a loop gives its turn away soon, where a thread has waited in that loop before; the first time it may still give up.
+#[test]
+fn loops_in_which_threads_have_waited_are_short() {
+    let workshop = Workshop::build_text(HANDS, "hands.c");
+    let gives_up = Workshop::build_text(&format!("#define TRIES 500\n{HANDS}"), "hands.c");
+    for scheduler in ["pct", "pos", "order"] {
+        let folder = workshop.path("run");
+        let _ = std::fs::remove_dir_all(&folder); // of the scheduler before
+        let options = ["--scheduler", scheduler];
+        expect(0, foretrace().args(["record", "-o"]).arg(&folder).args(options).arg("--").arg(&workshop.program));
+        let records: u64 = Scheduling::steps_of(&folder).into_iter().sum();
+        assert!(records < 15_000, "{scheduler}: {records}");
+    }
+    assert_ne!(failing(&gives_up, "order", 3), [] as [u64; 0]);
 }
 
 #[test]

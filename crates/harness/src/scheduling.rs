@@ -32,6 +32,12 @@ impl Scheduling {
         variables
     }
 
+    /// How many records of a recording were the same as those before, again and again: mostly those of threads that waited in loops.
+    pub fn repeated(recording: &Path) -> u64 {
+        let text = std::fs::read_to_string(recording.join("repeated")).unwrap_or_default();
+        text.trim().parse().unwrap_or(0)
+    }
+
     /// How many records each thread of a recording has, by number. Ends at the first log that cannot be read.
     pub fn steps_of(recording: &Path) -> Vec<u64> {
         (1..=MOST_THREADS).map_while(|thread| count_of(&recording.join(format!("thread-{thread}.log")))).collect()

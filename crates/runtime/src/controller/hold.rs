@@ -1,7 +1,7 @@
 //! Holds one thread after the schedule of a run that explores, so that all others go on as far as they can.
 //!
 //! The line `then` of the schedule asks for it, with `hold <path> <records>` at its end. The thread goes on once no other thread is ready and none
-//! comes out of the kernel soon. It also goes on once the others have made so many records, since one of them may wait for it in a loop.
+//! comes out of the kernel soon. It also goes on once all others repeat what they do, or have made so many records: they may wait for it in a loop.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -58,12 +58,15 @@ pub fn look(made: u64) -> Held {
     if UNTIL.load(Relaxed) == 0 {
         UNTIL.store(made + RECORDS.load(Relaxed), Relaxed);
     }
-    let is_in_time = made < UNTIL.load(Relaxed);
-    if is_in_time && threads::all().any(|thread| ready(thread) && !core::ptr::eq(thread, held)) {
+    let mut others = threads::all().filter(|thread| ready(thread) && !core::ptr::eq(*thread, held)).peekable();
+    let some_can = others.peek().is_some();
+    let may_come = || threads::all().any(|thread| thread.turn.state.get() == State::Outside);
+    let all_repeat = some_can && others.all(|thread| thread.turn.repeating.is_so()) && !may_come();
+    let is_in_time = made < UNTIL.load(Relaxed) && !all_repeat;
+    if is_in_time && some_can {
         WAITED.store(NOBODY, Relaxed);
         return Held::Thread(held);
     }
-    let may_come = || threads::all().any(|thread| thread.turn.state.get() == State::Outside);
     let waited = WAITED.load(Relaxed);
     if is_in_time && may_come() && (waited == NOBODY || waited < TICKS) {
         if waited == NOBODY {

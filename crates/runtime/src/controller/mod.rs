@@ -445,6 +445,7 @@ pub fn before_end(thread: &'static Thread) {
 
 /// The program ends: what became of the schedule and of the triple is known.
 pub fn finish() {
+    serial::report();
     onward::report(false);
     replay::finish();
     steer::finish();

@@ -1,7 +1,7 @@
 //! Chooses threads after the schedule of a run that explores: the thread that ran goes on until it waits, then the first that is ready.
 //!
 //! A line `then <turn> <all> <second>` of the schedule asks for it. The clocks stand still at that second (`program_time.rs`). A turn has at
-//! most `turn` counted records, so that a thread that waits in a loop does not stop the others. With a turn of `all` one thread goes on
+//! most `turn` counted records, and ends sooner if the thread repeats what it does, so that a thread that waits in a loop does not stop the others. With a turn of `all` one thread goes on
 //! alone. After `all` records the run is cut off. With `hold <path> <records>` at the end of the line, that thread stands still until no other can
 //! go on, or until the others have made so many records. The file `waits` of its folder says how the run ends: `cut` if it was cut off, and a line `<path> <object>` for each thread that waits.
 
@@ -12,6 +12,7 @@ use core::sync::atomic::{
 
 use crate::controller::hold::{self, Held};
 use crate::controller::limits;
+use crate::controller::repeating;
 use crate::controller::thread_turn::State;
 use crate::controller::turns::{Choice, LAST, ready};
 use crate::mode;
@@ -24,6 +25,8 @@ use crate::threads::{self, Thread};
 static TURN: AtomicU64 = AtomicU64::new(0);
 /// Counted records of the run.
 static ALL: AtomicU64 = AtomicU64::new(0);
+/// Counted records after which it is looked whether a thread repeats what it does: its turn ends if all of them did.
+const LOOK: u64 = 64;
 /// The thread that got the last turn here, by number, and where that turn ends.
 static GRANTED: AtomicUsize = AtomicUsize::new(0);
 static ENDS: AtomicU64 = AtomicU64::new(0);
@@ -120,13 +123,25 @@ pub fn choose() -> Option<Choice> {
     Some(Choice::RunBeyond(thread, thread.count() + records, u64::MAX))
 }
 
+/// Whether the thread of this number, which had the turn, repeats what it does. If it does not, others may wait for what it did.
+fn last_repeats(last: usize) -> bool {
+    let Some(thread) = threads::by_number(last as u64) else { return false };
+    let repeats = repeating::look(thread).was_for(LOOK);
+    if !repeats {
+        let others = threads::all().filter(|other| !core::ptr::eq(*other, thread));
+        others.for_each(|other| other.turn.repeating.other_went_on());
+    }
+    repeats
+}
+
 /// The next thread but the held one, and its counted records.
 fn next(turn: u64, held: Option<&'static Thread>) -> Option<(&'static Thread, u64)> {
     let last = LAST.load(Relaxed);
     let number = |thread: &Thread| thread.number.get() as usize;
     let ready = |thread: &Thread| ready(thread) && !held.is_some_and(|held| core::ptr::eq(held, thread));
     let granted = GRANTED.load(Relaxed) == last;
-    let end = ENDS.load(Relaxed);
+    let looks = turn < ALL.load(Relaxed); // one thread alone goes on, whatever it does
+    let end = if looks && last_repeats(last) { 0 } else { ENDS.load(Relaxed) };
     let stays = threads::all().find(|thread| number(thread) == last && ready(thread));
     let (thread, records) = match stays {
         Some(thread) if granted && thread.count() < end => (thread, end - thread.count()),
@@ -139,7 +154,7 @@ fn next(turn: u64, held: Option<&'static Thread>) -> Option<(&'static Thread, u6
     };
     GRANTED.store(number(thread), Relaxed);
     ENDS.store(thread.count() + records, Relaxed);
-    Some((thread, records))
+    Some((thread, if looks { records.min(LOOK) } else { records }))
 }
 
 /// Says how the run ends, where it explores.

@@ -119,7 +119,21 @@ fn highest_in_front(records: u64) -> &'static Thread {
 /// The thread comes to where it lets others go first, if this run has the habit.
 pub fn at(habit: Habit, thread: &Thread) {
     if habit.is_of_this_run() {
-        thread.turn.passed_over.set(PASSED_OVER);
+        lets_others_go_first(thread);
+    }
+}
+
+/// For as long as they can go on, but not without end.
+fn lets_others_go_first(thread: &Thread) {
+    thread.turn.passed_over.set(PASSED_OVER);
+}
+
+/// The thread may wait in a loop for others, also for those that let it go first.
+pub fn waits_for_others(thread: &Thread) {
+    lets_others_go_first(thread);
+    if all_ready().all(is_behind) {
+        let others = all_ready().filter(|other| !core::ptr::eq(*other, thread));
+        others.for_each(|other| other.turn.passed_over.set(0));
     }
 }
 

@@ -4,14 +4,24 @@
 //! its turns. So this only says whom to prefer.
 
 use core::cell::Cell;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::log;
 use crate::record::Kind;
+use crate::threads::Thread;
 
 /// Records of a round of the loop at most.
 const LONGEST: usize = 16;
 /// A thread repeats what it does if so many records in a row are the same as those a round before. Loops that only try for a while, before
 /// they sleep, have fewer turns.
-const ENOUGH: u64 = 2000;
+pub const ENOUGH: u64 = 2000;
+/// After so many others go on in its place, and after fewer if a thread has waited in that loop before. It gets so long the first time since the
+/// loop may only try for a while.
+const MANY: u64 = 1000;
+const FEW: u64 = 64;
+
+/// Loops in which threads have waited, by the first of their places.
+static LOOPS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
 /// What is kept of a thread. Touched under the controller's lock.
 pub struct Repeating {
@@ -24,6 +34,17 @@ pub struct Repeating {
     same: [Cell<u64>; LONGEST],
     /// Records since another thread last did what it may wait for.
     since: Cell<u64>,
+    /// The kinds and places of its last records.
+    places: [Cell<u64>; LONGEST],
+    /// Records that were the same as those of at least two rounds before.
+    all: Cell<u64>,
+}
+
+/// Takes what the thread has written since the last look.
+pub fn look(thread: &Thread) -> &Repeating {
+    let repeating = &thread.turn.repeating;
+    repeating.take(log::written_since(thread, repeating.looked_up_to(log::next(thread))));
+    repeating
 }
 
 impl Repeating {
@@ -53,7 +74,33 @@ impl Repeating {
 
     /// Whether it repeated what it did, as far as is known.
     pub fn was_so(&self) -> bool {
-        self.same.iter().any(|same| same.get() >= ENOUGH)
+        self.was_for(ENOUGH)
+    }
+
+    /// Whether it repeated what it did in so many records.
+    pub fn was_for(&self, records: u64) -> bool {
+        self.same.iter().any(|same| same.get() >= records)
+    }
+
+    /// Whether others are to go on in its place.
+    pub fn gives_way(&self) -> bool {
+        let round = (1..).zip(&self.same).find(|(_, same)| same.get() >= FEW);
+        let Some((length, same)) = round else { return false };
+        let count = self.count.get();
+        let place = |back: u64| self.places[(count - back) as usize % LONGEST].get();
+        let first = (1..=length).map(place).min().unwrap_or(0);
+        let is_known = LOOPS.iter().any(|known| known.load(Relaxed) == first);
+        let gives = is_known || same.get() >= MANY;
+        let free = LOOPS.iter().find(|known| known.load(Relaxed) == 0);
+        if let Some(free) = free.filter(|_| gives && !is_known) {
+            free.store(first, Relaxed);
+        }
+        gives
+    }
+
+    /// How many of its records were the same as those of at least two rounds before.
+    pub fn all(&self) -> u64 {
+        self.all.get()
     }
 
     fn forget(&self) {
@@ -65,19 +112,23 @@ impl Repeating {
         while let Some(kind) = words.first().and_then(|header| Kind::from_header(*header)) {
             let Some((record, rest)) = words.split_at_checked(kind.words()) else { return };
             if kind.counted() {
-                self.note(number_of(&record[..record.len() - 1]));
+                self.note(record[0], number_of(&record[..record.len() - 1]));
             }
             words = rest;
         }
     }
 
-    fn note(&self, number: u64) {
+    fn note(&self, place: u64, number: u64) {
         let count = self.count.get();
+        let mut repeats = false;
         for (length, same) in (1..).zip(&self.same) {
             let before = count.checked_sub(length).map(|at| self.last[at as usize % LONGEST].get());
             same.set(if before == Some(number) { same.get() + 1 } else { 0 });
+            repeats |= same.get() > length;
         }
+        self.all.set(self.all.get() + u64::from(repeats));
         self.last[count as usize % LONGEST].set(number);
+        self.places[count as usize % LONGEST].set(place);
         self.count.set(count + 1);
         self.since.set(self.since.get() + 1);
     }

@@ -6,10 +6,12 @@
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use crate::controller::chance::{Habit, Settings, all_ready, below, random, sow};
-use crate::controller::priorities;
+use crate::controller::turns::replaying;
+use crate::controller::{priorities, repeating};
+use crate::mode;
 use crate::scheduler::Scheduler;
 use crate::text::number;
-use crate::threads::Thread;
+use crate::threads::{self, Thread};
 
 /// Turns are of one to so many counted records.
 static LONGEST: AtomicU64 = AtomicU64::new(50);
@@ -54,6 +56,11 @@ fn stretched(longest: u64) -> u64 {
 
 /// One of the threads that are ready, of which there are so many, and how long it runs. `last` is the number of the one that ran.
 pub fn choose(count: usize, last: u64) -> (&'static Thread, u64, u64) {
+    if let Some(last) = threads::by_number(last)
+        && repeating::look(last).gives_way()
+    {
+        priorities::waits_for_others(last);
+    }
     let (thread, records, beyond) = match SCHEDULER.load(Relaxed) {
         scheduler if scheduler == Scheduler::Turns as u8 => turn(count),
         scheduler if scheduler == Scheduler::Random as u8 => (nth(below(count as u64)), some(), 0),
@@ -68,6 +75,14 @@ pub fn choose(count: usize, last: u64) -> (&'static Thread, u64, u64) {
         GIVEN.fetch_add(records, Relaxed); // what one thread does alone makes no later turn longer
     }
     (thread, records, beyond)
+}
+
+/// The file `repeated` says how many records were the same as those before, again and again: mostly those of threads that waited in loops.
+pub fn report() {
+    let repeated: u64 = threads::all().map(|thread| thread.turn.repeating.all()).sum();
+    if !replaying() && repeated > 0 {
+        mode::write_file(b"/repeated\0", format_args!("{repeated}\n"));
+    }
 }
 
 /// One record, and more of them in a long run.

@@ -30,9 +30,10 @@ const MOST_TOLD: usize = 4;
 const MOST_OBSERVED: usize = 8;
 
 /// The runs in the order of how many records they have, those of about as many as they were. A program may end while its threads are at work:
-/// a run in which they have done little says little of them.
+/// a run in which they have done little says little of them. What a thread does again and again while it waits in a loop says nothing.
 fn by_records(mut runs: Vec<(u64, Ran)>) -> Vec<(u64, Ran)> {
-    let records = |ran: &Ran| Scheduling::steps_of(ran.folder.path()).into_iter().sum::<u64>();
+    let all = |ran: &Ran| Scheduling::steps_of(ran.folder.path()).into_iter().sum::<u64>();
+    let records = |ran: &Ran| all(ran).saturating_sub(Scheduling::repeated(ran.folder.path()));
     runs.sort_by_cached_key(|(_, ran)| Reverse(records(ran).checked_ilog2()));
     runs
 }

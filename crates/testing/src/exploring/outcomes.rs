@@ -49,6 +49,9 @@ pub struct Outcomes {
 
 /// Counted records by which a turn may seem longer or shorter than it was.
 const NEAR: u64 = 2;
+/// Steps at the end of a turn that are the same again and again, if it ended for that, and the most steps of a round.
+const REPEATED: usize = 48;
+const LONGEST_ROUND: usize = 16;
 
 /// A lock that is held: by whom, and since which step.
 type Holders = FxHashMap<u64, (usize, usize)>;
@@ -119,7 +122,8 @@ impl Outcomes {
         let records = run.steps[before].at + 1 - turn.last().map_or(0, |first| first.at);
         let beyond = (records + NEAR) % TURN; // the last of a turn may have taken no effect
         let is_over = records > NEAR && beyond <= 2 * NEAR;
-        (!is_over).then_some(before)
+        let own = run.steps[..=before].iter().rev().take_while(|other| other.thread == step.thread);
+        (!is_over && !repeats(own)).then_some(before)
     }
 
     /// The thread of a try comes to it before the step by which another thread takes the lock.
@@ -155,6 +159,15 @@ impl Outcomes {
         };
         self.is_new(outcome).then_some(Wanted { outcome, steps, last })
     }
+}
+
+/// Whether the last steps of a thread, the latest first, are the same again and again: the runtime has ended its turn, which it looks at every
+/// 64 counted records.
+fn repeats<'s>(latest_first: impl Iterator<Item = &'s Taken>) -> bool {
+    let same = |one: &Taken, other: &Taken| (one.kind, one.place, one.words) == (other.kind, other.place, other.words);
+    let last: Vec<&Taken> = latest_first.take(REPEATED).collect();
+    let is_round = |length: usize| last.iter().zip(&last[length..]).all(|(one, other)| same(one, other));
+    last.len() == REPEATED && (1..=LONGEST_ROUND).any(is_round)
 }
 
 /// How a call came out that may come out in two ways.
