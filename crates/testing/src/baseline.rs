@@ -4,7 +4,7 @@
 //! only, numbers that never varied are compared. Durations and addresses are never compared.
 
 use super::observation::Observation;
-use regex::Regex;
+use regex::{Captures, Regex};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -286,9 +286,16 @@ pub fn masked(line: &str) -> String {
     }
 }
 
+/// Words of hexadecimal digits, as of checksums and hashes. One without a decimal digit may be a word of a language.
+static HASH: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b[0-9a-f]{8,}\b|\b[0-9A-F]{8,}\b").ok());
+
 /// A line by which failures are told apart: without numbers, and with one for a list of numbers.
 pub fn without_numbers(line: &str) -> String {
-    let mut shape = shape(&masked(line)).0;
+    let number = |found: &Captures<'_>| {
+        if found[0].contains(|one: char| one.is_ascii_digit()) { "0" } else { &found[0] }.to_string()
+    };
+    let line = HASH.as_ref().map_or(line.into(), |hash| hash.replace_all(line, number));
+    let mut shape = shape(&masked(&line)).0;
     for list in ["#, #", "# #", "~, ~"] {
         while shape.contains(list) {
             shape = shape.replace(list, &list[..1]);

@@ -278,6 +278,8 @@ mod tests {
         assert_eq!(failed("lost: [3, 4]\n").signature(), failed("lost: [5, 4, 7]\n").signature(), "lists");
         assert_eq!(failed("lost at 0x7f3a, 0x7f40\n").signature(), failed("lost at 0x11\n").signature());
         assert_ne!(failed("lost: [3, 4]\n").signature(), failed("lost: []\n").signature(), "none is another thing");
+        assert_eq!(failed("sum a716a9b7 lost\n").signature(), failed("sum 38140327 lost\n").signature(), "hashes");
+        assert_ne!(failed("feedface lost\n").signature(), failed("deadbeef lost\n").signature(), "words");
         assert_eq!(failed("thread 'x' panicked at 'why', a.rs:3\n").place, None, "the form of old compilers");
     }
 }
