@@ -54,15 +54,6 @@ impl NamedBlocks {
         self.block_of(trace, triple).is_some_and(|(name, _)| name.kind == BlockKind::Thread)
     }
 
-    /// Whether a candidate is one of a whole thread, which counts only where its accesses are of the thread's own code, or the first reads
-    /// what decides the second; and this one does neither.
-    pub fn is_of_little_interest(&self, trace: &Trace, triple: Triple) -> bool {
-        let is_own = |event| self.is_of_whole_thread(trace, Triple { first: event, remote: event, second: event });
-        self.is_of_whole_thread(trace, triple)
-            && !trace.event(triple.first).op.reads()
-            && !(is_own(triple.first) && is_own(triple.second))
-    }
-
     /// By what candidates with the same locations are told apart: the names of blocks, but of marks, which say what they
     /// are about themselves.
     pub fn apart(&self, trace: &Trace, triple: Triple) -> u32 {
@@ -70,6 +61,3 @@ impl NamedBlocks {
         if self.blocks.all()[block].kind == BlockKind::Mark { 0 } else { self.name_of[block] + 1 }
     }
 }
-
-#[cfg(test)]
-mod tests;

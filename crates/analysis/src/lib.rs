@@ -19,4 +19,5 @@ pub mod serializability;
 pub mod summary;
 pub mod use_after_free;
 pub mod verdict;
+pub mod whole_thread;
 mod workers;

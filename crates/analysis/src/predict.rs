@@ -16,12 +16,13 @@ use crate::filters::{Filters, Judgement};
 use crate::open_tries::OpenTries;
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
+use crate::whole_thread::WholeThreads;
 use crate::workers::{self, Apart, ApartOptions, Batch, Effort, Report, Task};
 use foretrace_checker::Witness;
 use foretrace_encodings::{TraceView, paper};
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_solve::Limits;
-use foretrace_trace::{Atomic, EventId, Feasibility, Independence, Model, Observed, Trace, Transaction, Triple};
+use foretrace_trace::{EventId, Feasibility, Independence, Model, Observed, Trace, Transaction, Triple};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -453,37 +454,37 @@ impl<'r, 'a> Run<'r, 'a> {
     /// last, and take little time.
     fn hard(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
         let options = self.context.options;
-        let mut batches = self.open(chunk, slots, Effort::Easy);
+        let batches = self.open(chunk, slots, Effort::Easy);
+        let by_class = options.per == Per::Location;
         let share = match (options.strategy, self.context.deadline) {
             (Strategy::Paper, _) => Duration::MAX,
-            (Strategy::Demand, None) => options.timeout.saturating_mul(QUERIES_OF_CLASS),
+            (Strategy::Demand, None) if by_class => options.timeout,
+            (Strategy::Demand, None) => options.timeout.saturating_mul(QUERIES),
             (Strategy::Demand, Some(deadline)) => {
                 let left = deadline.saturating_duration_since(Instant::now());
                 let workers = options.jobs.min(batches.len()).max(1) as u32;
                 left.mul_f64(MOST_FOR_HARD).saturating_mul(workers) / (batches.len().max(1) as u32)
             }
         };
+        let threads = WholeThreads::new(self.context.view.trace, options);
         let is_little = |batch: &Batch| {
-            let first = batch
-                .triples
-                .first()
-                .filter(|_| options.atomic == Atomic::Auto && options.strategy == Strategy::Demand);
-            let trace = self.context.view.trace;
-            options
-                .blocks
-                .as_ref()
-                .zip(first)
-                .is_some_and(|(blocks, (_, triple))| blocks.is_of_little_interest(trace, *triple))
+            let mut first = batch.triples.iter().take(LOOKED_AT);
+            options.strategy == Strategy::Demand && first.all(|(_, triple)| !threads.counts(*triple))
         };
-        batches.sort_by_cached_key(|batch| (is_little(batch), batch.triples.len()));
-        for batch in &mut batches {
+        let mut batches: Vec<(bool, Batch)> = batches.into_iter().map(|batch| (is_little(&batch), batch)).collect();
+        batches.sort_by_key(|(is_little, batch)| (*is_little, batch.triples.len()));
+        for (is_little, batch) in &mut batches {
             let effort = match options.timeout / PART_FOR_LITTLE {
-                little if is_little(batch) => Effort::Hard { share: share.min(little), query: little },
+                little if *is_little => Effort::Hard { share: share.min(little), query: little },
+                _ if by_class && self.context.deadline.is_none() && options.strategy == Strategy::Demand => {
+                    let queries = QUERIES.min(batch.triples.len() as u32).max(1);
+                    Effort::Hard { share, query: options.timeout / queries }
+                }
                 _ => Effort::Hard { share, query: options.timeout },
             };
-            batch.task = Task::Decide { stop_at_feasible: options.per == Per::Location, effort };
+            batch.task = Task::Decide { stop_at_feasible: by_class, effort };
         }
-        batches
+        batches.into_iter().map(|(_, batch)| batch).collect()
     }
 
     /// The open candidates, those of one class together. Where one feasible candidate is enough, those come first that a short
@@ -585,11 +586,13 @@ const MOST_OVERDUE: Duration = Duration::from_millis(400);
 /// How much of the time that is left hard candidates may take.
 const MOST_FOR_HARD: f64 = 0.75;
 
-/// A class of little interest may take one part in so many of a query's time.
+/// A class of little interest is one in which so many candidates do not count as found; it may take one part in so many of a query's time.
+const LOOKED_AT: usize = 8;
 const PART_FOR_LITTLE: u32 = 10;
 
-/// How many queries that end at their time limit a class may have where the run has none.
-const QUERIES_OF_CLASS: u32 = 4;
+/// How many queries may end at their time limit where the run has none: of a class, in the time of one; where each candidate is to be decided, of
+/// those that are asked together.
+const QUERIES: u32 = 4;
 
 /// Candidates of one class that a solver thread takes at a time when each is to be decided.
 const SHARE: usize = 64;

@@ -5,6 +5,7 @@ use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::candidates::Class;
 use foretrace_analysis::predict::OffPathCounts;
 use foretrace_analysis::verdict::{Decider, Decision, OffPath, RestsOn, Verdict};
+use foretrace_analysis::whole_thread::WholeThreads;
 use foretrace_checker::Witness;
 use foretrace_trace::{BlockKind, EventId, Op, Pattern, Triple};
 use indexmap::IndexMap;
@@ -113,7 +114,7 @@ impl Standing {
 
 /// Whether a thread waits for a condition between two of its events.
 fn waits_between(subject: Subject<'_>, [first, second]: [EventId; 2]) -> bool {
-    let between = subject.between(first, second);
+    let between = WholeThreads::new(subject.trace, subject.options).between(first, second);
     between.is_some_and(|mut between| between.any(|(_, op)| matches!(op, Op::Wait { .. })))
 }
 

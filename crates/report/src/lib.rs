@@ -31,7 +31,6 @@ mod totals;
 mod unseen_order;
 mod use_after_free;
 mod values;
-mod whole_thread;
 mod why;
 mod witness;
 
@@ -75,6 +74,7 @@ pub use witness::{NamesPlaces, Unproved, WitnessDir, WitnessFileError};
 use foretrace_analysis::blocks::BlockName;
 use foretrace_analysis::candidates::Class;
 use foretrace_analysis::options::{CandidateSet, Options, Per};
+use foretrace_analysis::whole_thread::WholeThreads;
 use foretrace_checker::Witness;
 use foretrace_trace::{Atomic, EventId, Independence, Pattern, Trace, Transaction, Triple};
 
@@ -120,6 +120,16 @@ impl Subject<'_> {
     /// The class of a candidate.
     pub fn class(&self, triple: Triple) -> Class {
         Class::in_block(self.trace, self.options.blocks.as_deref(), triple)
+    }
+
+    /// Whether a violation counts as found: all do that a block tighter than the thread holds, or where the user chose the blocks.
+    pub fn counts(&self, triple: Triple) -> bool {
+        WholeThreads::new(self.trace, self.options).counts(triple)
+    }
+
+    /// Whether a feasible candidate makes the exit code say that something was found: it counts, or it happened in a run that failed.
+    pub fn is_found(&self, triple: Triple, observed: bool) -> bool {
+        observed && self.options.failed || self.counts(triple)
     }
 
     /// The name of a candidate's block and how many levels of blocks that has inside, where blocks are known.

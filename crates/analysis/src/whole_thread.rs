@@ -4,22 +4,32 @@
 //! tighter block holds counts only in two cases. The thread's own code makes both accesses, or the value that the first one read decides
 //! what the thread writes at the second: a check, and an act on it.
 
-use super::Subject;
+use crate::options::Options;
 use foretrace_trace::{Atomic, Data, EventId, Op, TermId, Trace, Triple};
 use rustc_hash::FxHashSet;
 
 /// Events between two accesses that are looked at. A violation over more of them counts, and ranks as if no wait were between.
 const MOST_EVENTS: u32 = 1 << 17;
 
-impl Subject<'_> {
+#[cfg(test)]
+mod tests;
+
+/// The threads of a trace as blocks.
+#[derive(Clone, Copy)]
+pub struct WholeThreads<'t> {
+    trace: &'t Trace,
+    options: &'t Options,
+}
+
+impl<'t> WholeThreads<'t> {
+    /// Of a trace, of which this is asked.
+    pub fn new(trace: &'t Trace, options: &'t Options) -> WholeThreads<'t> {
+        WholeThreads { trace, options }
+    }
+
     /// Whether a violation counts as found: all do that a block tighter than the thread holds, or where the user chose the blocks.
     pub fn counts(&self, triple: Triple) -> bool {
         self.options.atomic != Atomic::Auto || !self.is_of_whole_thread(triple) || self.thread_is_meant(triple)
-    }
-
-    /// Whether a feasible candidate makes the exit code say that something was found: it counts, or it happened in a run that failed.
-    pub fn is_found(&self, triple: Triple, observed: bool) -> bool {
-        observed && self.options.failed || self.counts(triple)
     }
 
     /// Whether no block but the whole thread holds a candidate.
@@ -28,12 +38,12 @@ impl Subject<'_> {
     }
 
     /// The events of a thread between two of its own; `None` where too many events of the trace are.
-    pub(crate) fn between(&self, first: EventId, second: EventId) -> Option<impl Iterator<Item = (EventId, &Op)>> {
+    pub fn between(self, first: EventId, second: EventId) -> Option<impl Iterator<Item = (EventId, &'t Op)>> {
         (second.0 - first.0 <= MOST_EVENTS).then(|| self.of_same_thread(first, second.0))
     }
 
     /// The events of an event's thread that come after it and before a position.
-    fn of_same_thread(&self, first: EventId, end: u32) -> impl Iterator<Item = (EventId, &Op)> {
+    fn of_same_thread(self, first: EventId, end: u32) -> impl Iterator<Item = (EventId, &'t Op)> {
         let thread = self.trace.event(first).thread;
         let all = (first.0 + 1..end).map(|event| (EventId(event), self.trace.event(EventId(event))));
         all.filter(move |(_, event)| event.thread == thread).map(|(id, event)| (id, &event.op))
