@@ -200,6 +200,40 @@ fn replays_follow_beside_threads_that_a_library_starts() {
     }
 }
 
+/// In a parallel run other threads go on while a message takes room in its queue. A schedule may have that, too.
+#[test]
+fn replays_follow_where_a_message_and_its_room_are_apart() {
+    let source = "#include <fcntl.h>\n#include <mqueue.h>\n#include <pthread.h>\n#include <stdio.h>\n#include <unistd.h>\nint shared;
+        static void *one(void *a) { shared++; return a; }
+        int main(void) { pthread_t t; char name[40]; struct mq_attr at = {.mq_maxmsg = 2, .mq_msgsize = 8};
+            snprintf(name, sizeof name, \"/apart-%010d\", getpid());
+            mqd_t q = mq_open(name, O_CREAT | O_RDWR, 0600, &at); mq_unlink(name); if (q < 0) return 3;
+            pthread_create(&t, 0, one, 0); int n = shared; mq_send(q, \"x\", 1, 0); shared = n + 1; pthread_join(t, 0); return 0; }";
+    let workshop = Workshop::empty();
+    std::fs::write(workshop.path("program.c"), source).expect("written");
+    workshop.make("foretrace cc -w -g -pthread -o program program.c -lrt");
+    workshop.make("foretrace record -o run -- ./program");
+    workshop.make("foretrace predict run --witness-dir witnesses --candidates all || test $? = 1");
+    let is_main = |step: &Value| step["path"] == "0";
+    let mut edited = 0;
+    for file in std::fs::read_dir(workshop.path("witnesses")).expect("a folder") {
+        let path = file.expect("a file").path();
+        let mut witness: Value = serde_json::from_slice(&std::fs::read(&path).expect("read")).expect("JSON");
+        let steps = witness["schedule"].as_array_mut().expect("steps");
+        let Some(remote) = steps.iter().position(|step| !is_main(step)).filter(|_| steps.last().is_some_and(is_main))
+        else {
+            continue;
+        };
+        let others: Vec<Value> = steps.extract_if(remote.., |step| !is_main(step)).collect();
+        let Some(room) = steps.iter().position(|step| step["op"] == "down") else { continue };
+        steps.splice(room..room, others);
+        std::fs::write(workshop.path("edited.json"), witness.to_string()).expect("written");
+        workshop.make("foretrace replay edited.json --exactly -- ./program");
+        edited += 1;
+    }
+    assert_ne!(edited, 0);
+}
+
 /// The files that a recording leaves behind do not change how many steps a thread makes in a replay.
 #[test]
 fn replays_follow_where_files_were_left_behind() {

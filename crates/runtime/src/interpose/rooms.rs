@@ -3,12 +3,13 @@
 
 use super::channel::{Channel, Message, Taken, down_locked, get, post_locked, put, record};
 use super::unseen::{self, What};
+use crate::controller;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::{Kind, tried_if};
 use crate::threads::Thread;
-use crate::waiting::{self, Bucket};
+use crate::waiting::{self, Both, Bucket};
 
 /// The room of a queue.
 #[derive(Clone, Copy)]
@@ -29,10 +30,11 @@ pub fn send(
     send: impl FnOnce() -> bool,
 ) -> bool {
     thread.begin();
-    let both = waiting::lock_both(key, room.key);
+    let mut both = waiting::lock_both(key, room.key);
     let is_sent = send();
     if is_sent {
         post_locked(thread, (both.of_one, key), message, place);
+        both = let_others_go_on(thread, both, (key, room.key));
         change_room(thread, (both.of_other, room), place, |room| {
             room.writes = room.writes.saturating_sub(1);
             (Kind::Down, room.writes | tried_if(tried))
@@ -53,10 +55,11 @@ pub fn receive(
     receive: impl FnOnce() -> bool,
 ) -> bool {
     thread.begin();
-    let both = waiting::lock_both(key, room.key);
+    let mut both = waiting::lock_both(key, room.key);
     let is_received = receive();
     let is_known = !is_received || down_locked(thread, both.of_one, (key, taken), place);
     if is_received && get(both.of_other, room.key).is_some() {
+        both = let_others_go_on(thread, both, (key, room.key));
         change_room(thread, (both.of_other, room), place, |room| {
             room.writes += 1;
             (Kind::Post, room.writes - 1)
@@ -68,6 +71,17 @@ pub fn receive(
         unseen::mark(thread, What::anything(c"mq_receive"), place);
     }
     is_received
+}
+
+/// A replay may let other threads go on between what is recorded of messages and of room, as its schedule says: in a parallel recording they
+/// did other things meanwhile.
+fn let_others_go_on(thread: &'static Thread, both: Both, (key, room): (usize, usize)) -> Both {
+    if !controller::replaying() {
+        return both;
+    }
+    both.unlock();
+    controller::stop_at_limit(thread);
+    waiting::lock_both(key, room)
 }
 
 fn change_room(
