@@ -2,7 +2,6 @@
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::asked::Reported;
 use super::unseen::{self, What};
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
@@ -191,18 +190,25 @@ pub fn take_back(thread: &'static Thread, key: usize, posts: u64, place: usize) 
     sys::set_errno(error);
 }
 
+/// What is recorded in the same step as that a channel holds something: so many records, before and after that.
+pub struct Around<'a> {
+    pub records: u64,
+    pub before: &'a dyn Fn(),
+    pub after: &'a dyn Fn(),
+}
+
 /// A channel holds something: what is done from now on comes after what put it there. Whether that is known. The thread is inside of a
-/// hook. What was asked for is taken in the same step: a replay does both when the call comes back.
-pub fn seen(thread: &'static Thread, key: usize, reported: Option<&Reported<'_>>, place: usize) -> bool {
+/// hook.
+pub fn seen(thread: &'static Thread, key: usize, around: &Around<'_>, place: usize) -> bool {
     let bucket = waiting::lock(key);
     let found = get(bucket, key).filter(|channel| channel.writes > 0);
-    let _step = log::together(thread, 2 * u64::from(found.is_some()) + reported.map_or(0, Reported::records));
-    reported.iter().for_each(|reported| reported.take());
+    let _step = log::together(thread, 2 * u64::from(found.is_some()) + around.records);
+    (around.before)();
     if let Some(channel) = &found {
         record(thread, Kind::Down, channel, (channel.writes - 1) | TRIED, place); // something else might have become ready
         record(thread, Kind::Post, channel, channel.writes - 1, place);
     }
-    reported.iter().for_each(|reported| reported.put_back());
+    (around.after)();
     bucket.unlock();
     found.is_some()
 }

@@ -9,7 +9,7 @@
 use core::ffi::{CStr, c_int, c_void};
 
 use super::asked::Asked;
-use super::channel;
+use super::channel::{self, Around};
 use super::ends::{End, end};
 use super::poll::{Poll, waits_in_poll};
 use super::socket_pair::inode;
@@ -55,7 +55,7 @@ impl Look {
     pub(super) fn ready(&mut self, file: c_int) {
         self.stop_in_replay();
         match end(file) {
-            Some(End::Channel(key, _)) => self.unseen[1] |= !channel::seen(self.thread, key, None, self.place),
+            Some(End::Channel(key, _)) => self.seen(key, &Around { records: 0, before: &|| {}, after: &|| {} }),
             Some(End::Socket) => socket_order::ready(self.thread, file, self.place),
             Some(End::Timer) => self.unseen[0] = true,
             Some(End::Signals | End::Unseen) => self.unseen[1] = true,
@@ -63,16 +63,26 @@ impl Look {
         }
     }
 
-    /// A descriptor was reported with these events, after it was asked for.
+    fn seen(&mut self, channel: usize, around: &Around<'_>) {
+        self.unseen[1] |= !channel::seen(self.thread, channel, around, self.place);
+    }
+
+    /// A descriptor was reported with these events, after it was asked for. A replay does both when the call comes back.
     pub(super) fn reported(&mut self, asked: &Asked, file: c_int, events: u32) {
         let channel = channel(file).filter(|_| events & READY != 0);
         self.stop_in_replay();
-        asked.is_reported(self.thread, events, self.place, |reported| match channel {
-            Some(key) => self.unseen[1] |= !channel::seen(self.thread, key, Some(reported), self.place),
-            None => {
-                let _step = log::together(self.thread, reported.records());
-                reported.take();
-                reported.put_back();
+        asked.is_reported(self.thread, events, self.place, |reported| {
+            let records = reported.records();
+            match channel {
+                Some(key) => {
+                    let (before, after) = (&|| reported.take(), &|| reported.put_back());
+                    self.seen(key, &Around { records, before, after });
+                }
+                None => {
+                    let _step = log::together(self.thread, records);
+                    reported.take();
+                    reported.put_back();
+                }
             }
         });
         if channel.is_none() && events & READY != 0 {
