@@ -186,7 +186,8 @@ fn message(run: &Observation, baseline: &Baseline) -> (Option<String>, Option<St
     let output: Vec<&str> = baseline.new_lines(OUTPUT, run.output());
     let told = TELLING.iter().find_map(|telling| {
         [&errors, &output].into_iter().find_map(|lines| {
-            let at = lines.iter().position(|line| telling.is_match(line))?;
+            let first = || lines.iter().position(|line| telling.is_match(line));
+            let at = assertion_of_test(lines).filter(|at| telling.is_match(lines[*at])).or_else(first)?;
             let panic = lines[at].split_once(PANICKED).map(|(_, rest)| rest.trim());
             let line = panic.and_then(|_| lines.get(at + 1)).unwrap_or(&lines[at]).trim();
             let place = panic.and_then(|rest| rest.strip_suffix(':')).map(str::to_string);
@@ -204,6 +205,16 @@ fn message(run: &Observation, baseline: &Baseline) -> (Option<String>, Option<St
         Some((line, place)) => (Some(line), place),
         None => (errors.last().or(output.last()).map(|line| line.trim().to_string()), None),
     }
+}
+
+/// The panic of a failed assertion in the thread of a test of Rust's own framework. Panics of other threads may belong to the test, and are
+/// not shown where it passes.
+fn assertion_of_test(lines: &[&str]) -> Option<usize> {
+    let name = lines.iter().find_map(|line| line.strip_prefix("---- ")?.strip_suffix(" stdout ----"))?;
+    let own = format!("thread '{name}' ");
+    let fails = |line: &&str| line.starts_with(&own) && line.contains(PANICKED);
+    let at = lines.iter().position(fails)?;
+    lines.get(at + 1).filter(|line| line.starts_with("assertion ")).map(|_| at)
 }
 
 /// The place of a check of a test framework, with the lines after it that say what was checked.
@@ -267,6 +278,17 @@ mod tests {
         );
         assert_eq!(failed.message.as_deref(), Some("assertion `left == right` failed; left: 2, right: 1"));
         assert_eq!(failed.place.as_deref(), Some("src/main.rs:9:5"));
+    }
+
+    #[test]
+    fn an_assertion_of_the_test_comes_before_panics_of_its_threads() {
+        let worker = "thread '<unnamed>' (8) panicked at src/lib.rs:4:9:\nignore this\n";
+        let text = |own: &str| {
+            failed(&format!("---- t::stops stdout ----\n{worker}thread 't::stops' (7) panicked at {own}\n"))
+        };
+        assert_eq!(text("src/lib.rs:9:5:\nassertion failed: ready").place.as_deref(), Some("src/lib.rs:9:5"));
+        let joined = text("src/lib.rs:9:5:\ncalled `Result::unwrap()` on an `Err` value: Any { .. }");
+        assert_eq!(joined.place.as_deref(), Some("src/lib.rs:4:9"), "that of the thread is the cause");
     }
 
     #[test]
