@@ -124,3 +124,13 @@ fn a_headline_names_the_function_around_two_calls() {
     let title = find["title"].to_string();
     assert!(title.contains("`spender` interrupted by"), "{find:#}");
 }
+
+/// The runs that fail have 10,000 times as many events as those that pass: that the failing ones are explained must leave time for the others.
+#[test]
+fn a_failing_run_of_great_length_is_explained_by_schedules_of_short_ones() {
+    let report = report(&built_with("below-zero.c", ""), "--time 12");
+    let find = &report["tests"][0]["finds"][0];
+    assert!(find["title"].as_str().is_some_and(|title| title.contains(" on left, ")), "{find:#}");
+    let right = self::report(&built_with("below-zero.c", "-DRIGHT"), "--runs 30");
+    assert_eq!(failures(&right), "", "{right:#}");
+}

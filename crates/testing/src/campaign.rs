@@ -156,6 +156,7 @@ impl<'s> Campaign<'s> {
         self.search()?;
         self.state.plan.take_later(None);
         while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
+        self.explain_the_rest()?;
         let is_stopped = self.is_stopped();
         let report = &mut self.state.report;
         report.left = self.state.plan.left();

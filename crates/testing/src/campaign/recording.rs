@@ -254,15 +254,38 @@ impl Campaign<'_> {
         self.explain(at)
     }
 
-    /// Tries the triples that the first run shows that failed, so that there is a story to tell, if that was not done.
+    /// Tries the triples that the first run shows that failed, so that there is a story to tell, if that was not done. A run whose analysis takes
+    /// long is explained in the end.
     pub(super) fn explain(&mut self, at: usize) -> Result<(), TestError> {
+        self.explain_within(at, self.first_to_explain())
+    }
+
+    /// Explains what no schedule explains whose analysis took too long before.
+    pub(super) fn explain_the_rest(&mut self) -> Result<(), TestError> {
+        for at in 0..self.state.found.len() {
+            let has_story = self.state.found[at].shown.iter().any(|shown| shown.reached);
+            if !has_story {
+                self.explain_within(at, self.most_analysis())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn explain_within(&mut self, at: usize, most: Duration) -> Result<(), TestError> {
         let is_late = self.is_late(); // where the test stops after a failure, that failure is still explained
         // It may have turned out to be none meanwhile.
         let Some(found) = self.state.found.get_mut(at).filter(|found| !is_late && !found.failure.is_hang()) else {
             return Ok(());
         };
         let Some((seed, recording)) = found.unexplained.take() else { return Ok(()) };
-        let Ok(predicted) = self.analyse(&recording, seed, true) else { return Ok(()) }; // its own schedule tells enough
+        let predicted = match self.analyse_failed(&recording, seed, most) {
+            Ok(predicted) => predicted,
+            Err(TestError::Late) => {
+                self.state.found[at].unexplained = Some((seed, recording));
+                return Ok(());
+            }
+            Err(_) => return Ok(()), // its own schedule tells enough
+        };
         let mut observed: Vec<Attempt> = predicted.attempts;
         observed.retain(|attempt| attempt.kind == Kind::Observed);
         observed.sort_by_key(|attempt| attempt.order);

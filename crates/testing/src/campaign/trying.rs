@@ -41,15 +41,27 @@ impl Campaign<'_> {
         self.time_to_search().min(self.settings.predict_limit).min(fair).min(share)
     }
 
-    /// Makes attempts of a recorded run.
-    pub(super) fn analyse(&mut self, recording: &Path, seed: u64, failed: bool) -> Result<Predicted, TestError> {
+    /// How long the analysis of a recorded run that failed is waited for, while much else is still to be done: such a run may be many times as long
+    /// as those that pass.
+    pub(super) fn first_to_explain(&self) -> Duration {
         let most = self.most_analysis();
-        let analysis = Analysis::begin(recording, (seed, failed), self.settings, (self.predict_limit(), most));
+        let part = |time: Duration| most.min((time / PART_TO_WAIT_FIRST).max(SHORTEST_FIRST_WAIT));
+        self.settings.time.map_or(most, part)
+    }
+
+    /// Makes attempts of a recorded run that failed, and waits so long for them.
+    pub(super) fn analyse_failed(
+        &mut self,
+        recording: &Path,
+        seed: u64,
+        most: Duration,
+    ) -> Result<Predicted, TestError> {
+        let analysis = Analysis::begin(recording, (seed, true), self.settings, (self.predict_limit(), most));
         self.wait_for(&analysis, most)
     }
 
     /// How long the analysis of one recorded run is waited for.
-    fn most_analysis(&self) -> Duration {
+    pub(super) fn most_analysis(&self) -> Duration {
         let share = |time: Duration| self.time_to_search().min(time / MOST_ANALYSIS.1 * MOST_ANALYSIS.0);
         self.settings.time.map_or(Duration::MAX, share)
     }
