@@ -15,6 +15,7 @@ mod priorities;
 mod release;
 mod repeating;
 mod replay;
+mod rounds;
 mod serial;
 mod steer;
 mod stuck;

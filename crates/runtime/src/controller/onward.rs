@@ -12,7 +12,7 @@ use core::sync::atomic::{
 
 use crate::controller::hold::{self, Held};
 use crate::controller::limits;
-use crate::controller::repeating;
+use crate::controller::rounds;
 use crate::controller::thread_turn::State;
 use crate::controller::turns::{Choice, LAST, ready};
 use crate::mode;
@@ -126,7 +126,7 @@ pub fn choose() -> Option<Choice> {
 /// Whether the thread of this number, which had the turn, repeats what it does. If it does not, others may wait for what it did.
 fn last_repeats(last: usize) -> bool {
     let Some(thread) = threads::by_number(last as u64) else { return false };
-    let repeats = repeating::look(thread).was_for(LOOK);
+    let repeats = rounds::look(thread).was_for(LOOK);
     if !repeats {
         let others = threads::all().filter(|other| !core::ptr::eq(*other, thread));
         others.for_each(|other| other.turn.repeating.other_went_on());

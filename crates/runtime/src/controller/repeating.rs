@@ -6,9 +6,7 @@
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::log;
 use crate::record::Kind;
-use crate::threads::Thread;
 
 /// Records of a round of the loop at most.
 const LONGEST: usize = 16;
@@ -38,13 +36,6 @@ pub struct Repeating {
     places: [Cell<u64>; LONGEST],
     /// Records that were the same as those of at least two rounds before.
     all: Cell<u64>,
-}
-
-/// Takes what the thread has written since the last look.
-pub fn look(thread: &Thread) -> &Repeating {
-    let repeating = &thread.turn.repeating;
-    repeating.take(log::written_since(thread, repeating.looked_up_to(log::next(thread))));
-    repeating
 }
 
 impl Repeating {

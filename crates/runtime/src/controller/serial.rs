@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use crate::controller::chance::{Habit, Settings, all_ready, below, random, sow};
 use crate::controller::turns::replaying;
-use crate::controller::{priorities, repeating};
+use crate::controller::{priorities, rounds};
 use crate::mode;
 use crate::scheduler::Scheduler;
 use crate::text::number;
@@ -57,7 +57,7 @@ fn stretched(longest: u64) -> u64 {
 /// One of the threads that are ready, of which there are so many, and how long it runs. `last` is the number of the one that ran.
 pub fn choose(count: usize, last: u64) -> (&'static Thread, u64, u64) {
     if let Some(last) = threads::by_number(last)
-        && repeating::look(last).gives_way()
+        && rounds::look(last).gives_way()
     {
         priorities::waits_for_others(last);
     }

@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::controller::target::{self, Access, Target};
 use crate::controller::thread_turn::State;
 use crate::controller::turns::{Choice, LOCK, Next, earliest, give_up_late, ready};
-use crate::controller::{limits, plan, repeating, replay};
+use crate::controller::{limits, plan, replay, rounds};
 use crate::interpose::mappings;
 use crate::mode;
 use crate::program_time::nanoseconds;
@@ -408,7 +408,7 @@ fn ticks_to(at: Timespec) -> u64 {
 /// Counts what the thread did that had the last turn.
 fn count_last_turn() {
     let Some((thread, before)) = STEERING.turn.take() else { return };
-    if !repeating::look(thread).was_so() {
+    if !rounds::look(thread).was_so() {
         goes_on(thread);
     }
     let records = thread.count() - before + 1; // a turn without a record counts, too
