@@ -1,6 +1,7 @@
 //! `record` is told to end, is killed, is started twice; a log goes missing. The program's end and what was recorded are kept.
 
 use super::support::{Ran, Workshop, expect, foretrace, ran};
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -113,4 +114,23 @@ fn a_missing_log_is_an_error() {
     let Ran { status, err, .. } = ran(&mut workshop.shell("foretrace trace run -o new.jsonl"));
     assert_eq!(status, Some(2), "{err}");
     assert!(err.contains("thread") && err.contains('2') && !workshop.path("new.jsonl").exists(), "{err}");
+}
+
+/// A thread computes for long with what it has read. The trace has no room for a term of each turn: it needs gigabytes.
+#[test]
+fn a_long_computation_with_what_was_read_is_pinned() {
+    let program = "#include <pthread.h>\nunsigned n = 3, sum;
+        void *work(void *p) { n++; return p; }
+        int main(void) { pthread_t t; pthread_create(&t, 0, work, 0);
+            unsigned k = n, of = n; for (unsigned i = 0; i < 1500000; i++) k = (k ^ i) * 31 + of;
+            sum = k; n = 9; pthread_join(t, 0); return 0; }\n";
+    let workshop = Workshop::empty();
+    std::fs::write(workshop.path("program.c"), program).expect("written");
+    workshop.make("foretrace cc -O1 -g -pthread -o program program.c");
+    assert_eq!(workshop.record("run", &[]), json!({"code": 0}));
+    let trace = workshop.trace("run");
+    let main: Vec<&Value> = trace.iter().filter(|event| event["t"] == 1).collect();
+    let reads = main.iter().filter(|event| event["op"] == "read" && event["var"] == "n").count();
+    let pins = main.iter().filter(|event| event["op"] == "assume" && event["why"] == "pin").count();
+    assert_eq!((reads, pins), (2, 2), "the sum so far and what is added: {main:?}");
 }

@@ -232,6 +232,7 @@ impl<'a> World<'a> {
         let Source { thread, loc, at } = source;
         self.unfilled.note(thread, &op, &self.cells);
         let at = (!self.begins_later).then_some(at);
+        self.expressions.events += usize::from(!matches!(op, Op::Assume { .. }));
         self.draft.push(Event { thread, op, loc, at, part, tried: false })
     }
 

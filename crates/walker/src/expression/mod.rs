@@ -15,9 +15,20 @@ pub(crate) struct Expressions {
     pub terms: Terms<Local>,
     /// Literals that were asked for last.
     literals: Literals,
+    /// Events that the trace has so far, but for conditions: a loop that computes has one in each turn.
+    pub events: usize,
 }
 
+/// So many terms may be made of any trace, which take a few hundred megabytes, and so many more for each of its events.
+const MOST_TERMS: usize = 1 << 22;
+const TERMS_OF_EVENT: usize = 64;
+
 impl Expressions {
+    /// Whether what only computes may make more terms: the more events, the more.
+    pub fn has_room(&self) -> bool {
+        self.terms.len() < MOST_TERMS + TERMS_OF_EVENT * self.events
+    }
+
     /// The name that stands for what this event defines; asked for once.
     pub fn local(&mut self, definition: EventId, width: u32) -> TermId {
         self.terms.append_leaf(Local { definition, sort: Sort::BitVec(width) })

@@ -97,6 +97,18 @@ impl<'a> Walk<'_, 'a> {
     /// Executes instructions of the innermost frame that only compute scalars, up to another one, which it gives back.
     #[inline]
     fn compute_from(&mut self, function: &Function, start: usize) -> Step<usize> {
+        let mut next = start;
+        loop {
+            match self.compute_in_room(function, next)? {
+                (end, true) => return Ok(end),
+                (full, false) => next = self.compute_fixed(function, full)?,
+            }
+        }
+    }
+
+    /// The same, also up to an instruction for whose result there is no room. Says whether it is another one.
+    #[inline]
+    fn compute_in_room(&mut self, function: &Function, start: usize) -> Step<(usize, bool)> {
         let frame = self.thread.frames.last_mut().ok_or_else(Pause::no_frame)?;
         let registers = self.thread.registers.get_mut(frame.registers..).unwrap_or_default();
         let prepared = function.prepared();
@@ -104,6 +116,10 @@ impl<'a> Walk<'_, 'a> {
         while let Some(scalar) = prepared.scalars.get(next).filter(|scalar| scalar.is_computed()) {
             match arithmetic::of_constants(registers, scalar) {
                 Some(bits) => held::put(registers, next, Word::new(scalar.bits, bits, None)),
+                None if !self.world.expressions.has_room() => {
+                    frame.next = next;
+                    return Ok((next, false));
+                }
                 None => {
                     let word = self.world.expressions.compute(registers, scalar, prepared);
                     held::put(registers, next, word);
@@ -112,7 +128,28 @@ impl<'a> Walk<'_, 'a> {
             next += 1;
         }
         frame.next = next;
-        Ok(next)
+        Ok((next, true))
+    }
+
+    /// Executes an instruction that only computes a scalar, from what its operands were in the run. A loop that computes with what it has read
+    /// would make terms without end, and no event shows them.
+    #[cold]
+    fn compute_fixed(&mut self, function: &Function, index: usize) -> Step<usize> {
+        let prepared = function.prepared();
+        let scalar = prepared.scalars.get(index).ok_or_else(Pause::no_end)?;
+        let start = self.frame()?.registers;
+        for operand in prepared.operands_of(scalar) {
+            let register = start + operand as usize;
+            if let Some(Value::Word(word)) = self.thread.registers.get(register).cloned() {
+                let fixed = self.pin(word, "too large an expression");
+                held::put(&mut self.thread.registers, register, fixed);
+            }
+        }
+        let registers = self.thread.registers.get_mut(start..).unwrap_or_default();
+        let word = self.world.expressions.compute(registers, scalar, prepared);
+        held::put(registers, index, word);
+        self.frame()?.next = index + 1;
+        Ok(index + 1)
     }
 
     /// The thread's last event was made.

@@ -78,6 +78,18 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// Where an instruction that only computes has its operands.
+    pub fn operands_of(&self, scalar: &Scalar) -> impl Iterator<Item = FrameSlot> {
+        let (first, second, several) = match scalar.by {
+            By::Other => (None, None, 0..0),
+            By::Binary(_) | By::Compare(_) | By::Index(..) => (Some(scalar.first), Some(scalar.second), 0..0),
+            By::Truncate | By::ZeroExtend | By::SignExtend | By::Offset(_) => (Some(scalar.first), None, 0..0),
+            By::Indices(start, count, _) => (Some(scalar.first), None, start as usize..(start + count) as usize),
+        };
+        let several = self.indices[several].iter().map(|(place, _, _)| *place);
+        first.into_iter().chain(second).chain(several)
+    }
+
     /// `blocks` says where each block starts among the instructions.
     pub fn new(instructions: &[Instruction], parameters: usize, blocks: &[u32]) -> Prepared {
         let mut places = Places::new(instructions.len(), parameters);
