@@ -586,7 +586,7 @@ const MOST_OVERDUE: Duration = Duration::from_millis(400);
 /// How much of the time that is left hard candidates may take.
 const MOST_FOR_HARD: f64 = 0.75;
 
-/// A class of little interest is one in which so many candidates do not count as found; it may take one part in so many of a query's time.
+/// If so many candidates of a class do not count as found, the class is of little interest. It may take one part in so many of a query's time.
 const LOOKED_AT: usize = 8;
 const PART_FOR_LITTLE: u32 = 10;
 
