@@ -456,33 +456,33 @@ impl<'r, 'a> Run<'r, 'a> {
         let options = self.context.options;
         let batches = self.open(chunk, slots, Effort::Easy);
         let by_class = options.per == Per::Location;
-        let share = match (options.strategy, self.context.deadline) {
-            (Strategy::Paper, _) => Duration::MAX,
-            (Strategy::Demand, None) if by_class => options.timeout,
-            (Strategy::Demand, None) => options.timeout.saturating_mul(QUERIES),
-            (Strategy::Demand, Some(deadline)) => {
+        let by_demand = options.strategy == Strategy::Demand;
+        let in_one_query = by_class && by_demand && self.context.deadline.is_none();
+        let share = match self.context.deadline {
+            _ if !by_demand => Duration::MAX,
+            None if in_one_query => options.timeout,
+            None => options.timeout.saturating_mul(QUERIES),
+            Some(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
                 let workers = options.jobs.min(batches.len()).max(1) as u32;
                 left.mul_f64(MOST_FOR_HARD).saturating_mul(workers) / (batches.len().max(1) as u32)
             }
         };
+        let little = options.timeout / PART_FOR_LITTLE;
         let threads = WholeThreads::new(self.context.view.trace, options);
         let is_little = |batch: &Batch| {
             let mut first = batch.triples.iter().take(LOOKED_AT);
-            options.strategy == Strategy::Demand && first.all(|(_, triple)| !threads.counts(*triple))
+            by_demand && first.all(|(_, triple)| !threads.counts(*triple))
         };
         let mut batches: Vec<(bool, Batch)> = batches.into_iter().map(|batch| (is_little(&batch), batch)).collect();
         batches.sort_by_key(|(is_little, batch)| (*is_little, batch.triples.len()));
         for (is_little, batch) in &mut batches {
-            let effort = match options.timeout / PART_FOR_LITTLE {
-                little if *is_little => Effort::Hard { share: share.min(little), query: little },
-                _ if by_class && self.context.deadline.is_none() && options.strategy == Strategy::Demand => {
-                    let queries = QUERIES.min(batch.triples.len() as u32).max(1);
-                    Effort::Hard { share, query: options.timeout / queries }
-                }
-                _ => Effort::Hard { share, query: options.timeout },
+            let (share, query) = match is_little {
+                true => (share.min(little), little),
+                false if in_one_query => (share, options.timeout / QUERIES.min(batch.triples.len() as u32).max(1)),
+                false => (share, options.timeout),
             };
-            batch.task = Task::Decide { stop_at_feasible: by_class, effort };
+            batch.task = Task::Decide { stop_at_feasible: by_class, effort: Effort::Hard { share, query } };
         }
         batches.into_iter().map(|(_, batch)| batch).collect()
     }

@@ -102,6 +102,11 @@ pub fn uses_after_free(
     interruptible(stop, || {
         let mut worker = SolverWorker::with_work(&context, WORK);
         let mut known: FxHashSet<Class> = FxHashSet::default();
+        let mut tell = |found: FoundUse, known: &mut FxHashSet<Class>, counted: &mut UsesAfterFree| {
+            let is_new = known.insert(class_of(trace, *found.witness.claim()));
+            counted.found += u64::from(is_new);
+            if is_new { told(found) } else { Ok(()) }
+        };
         let mut left = MOST_LATER;
         let mut open: Vec<(&Class, Vec<UseAfterFree>, bool)> = Vec::new();
         counted.places = classes.len() as u64;
@@ -119,12 +124,7 @@ pub fn uses_after_free(
             }
             let (now, others) = pairs.split_at(most.min(pairs.len()));
             match decide(&context, &mut worker, now)? {
-                Decided::Found(found) => {
-                    if known.insert(class_of(trace, *found.witness.claim())) {
-                        counted.found += 1;
-                        told(*found)?;
-                    }
-                }
+                Decided::Found(found) => tell(*found, &mut known, &mut counted)?,
                 Decided::Unknown(pairs) => open.push((class, pairs, others.is_empty())),
                 Decided::Impossible if others.is_empty() => {}
                 Decided::Impossible => {
@@ -143,12 +143,7 @@ pub fn uses_after_free(
             let (now, others) = pairs.split_at(again.min(pairs.len()));
             again -= now.len();
             match decide(&context, &mut worker, now)? {
-                Decided::Found(found) => {
-                    if known.insert(class_of(trace, *found.witness.claim())) {
-                        counted.found += 1;
-                        told(*found)?;
-                    }
-                }
+                Decided::Found(found) => tell(*found, &mut known, &mut counted)?,
                 Decided::Impossible if are_all && others.is_empty() => {}
                 Decided::Impossible | Decided::Unknown(_) => counted.undecided += 1,
             }
