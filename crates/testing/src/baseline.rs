@@ -38,7 +38,7 @@ struct Seen {
     varies: BTreeMap<String, Vec<bool>>,
 }
 
-/// A line that nearly all runs without recording wrote, and that another passing run did not.
+/// A line that many runs without recording wrote, and that another passing run did not.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsteady {
     /// So many of all runs without recording wrote it.
@@ -52,6 +52,8 @@ pub struct Unsteady {
 /// So many runs without recording, and of each so many this part at least, say that a line is the usual one.
 const FEWEST_STEADY: usize = 3;
 const STEADY: (usize, usize) = (4, 5);
+/// Or, if there is none, one of a few.
+const FREQUENT: (usize, usize) = (1, 3);
 
 /// Where a run's output differs from that of passing runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -92,12 +94,17 @@ impl Baseline {
         }
     }
 
-    /// A line that hardly varies without recording, and that a passing run does not have. It may be right, as the name of the thread that
-    /// came first, or wrong, as a count that lost something: only the user can tell.
+    /// A line that hardly varies without recording, or has few forms there, and that a passing run does not have. It may be right, as the name
+    /// of the thread that came first, or wrong, as a count that lost something: only the user can tell.
     pub fn unsteady(&self) -> Option<Unsteady> {
+        self.missing_somewhere(STEADY).or_else(|| self.missing_somewhere(FREQUENT))
+    }
+
+    /// A line that this part of the runs without recording wrote, and another passing run did not.
+    fn missing_somewhere(&self, part: (usize, usize)) -> Option<Unsteady> {
         let all = self.unrecorded;
         self.natively.iter().filter(|_| all >= FEWEST_STEADY).find_map(|(place, counts)| {
-            let is_steady = |(_, count): &(&String, &usize)| **count * STEADY.1 >= all * STEADY.0;
+            let is_steady = |(_, count): &(&String, &usize)| **count * part.1 >= all * part.0;
             let steady: Vec<(&String, &usize)> = counts.iter().filter(is_steady).collect();
             let whole = self.texts.get(place)?.whole.iter();
             let missing = |lines: &&Vec<String>| steady.iter().any(|(line, _)| !has(lines, line));
@@ -348,7 +355,8 @@ mod tests {
         let texts = ["0 b\n1 a\nfirst a\nlines 9\n", "0 a\n1 b\nfirst b\nlines 9\n"].repeat(5);
         texts.iter().for_each(|text| baseline.add_unrecorded(&run(text)));
         baseline.add(&run("0 b\n1 b\nfirst c\nlines 9\n"));
-        assert_eq!(baseline.unsteady(), None, "what varies without recording does not count");
+        let told = baseline.unsteady().map(|unsteady| (unsteady.runs, unsteady.line));
+        assert_eq!(told, Some(((5, 10), "0 b".to_string())), "a line of two forms is told if none hardly varies");
         baseline.add_unrecorded(&run("0 b\n1 a\nfirst b\nlines 7\n"));
         let kept = serde_json::to_string(&baseline).expect("JSON");
         let again: Baseline = serde_json::from_str(&kept).expect("the same");
@@ -356,6 +364,13 @@ mod tests {
         for baseline in [&baseline, &again] {
             assert_eq!(baseline.unsteady().as_ref(), Some(&unsteady));
         }
+    }
+
+    #[test]
+    fn a_line_that_each_run_writes_otherwise_is_not_told() {
+        let mut baseline = Baseline::default();
+        (0..8).for_each(|number| baseline.add_unrecorded(&run(&format!("asked {number} times\n"))));
+        assert_eq!(baseline.unsteady(), None);
     }
 
     #[test]

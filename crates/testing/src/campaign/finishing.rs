@@ -55,11 +55,11 @@ fn note_of_unseen(unseen: &BTreeSet<String>) -> Option<String> {
     (!names.is_empty()).then(|| format!("code ran that may order threads or share memory unseen: {named}{more}"))
 }
 
-/// That a line hardly varies without recording, and that another run passed which wrote another one.
+/// That many runs without recording wrote a line, and that another run passed which wrote another one.
 fn note_of_unsteady(unsteady: &Unsteady) -> String {
     let Unsteady { runs: (with, all), line, other } = unsteady;
     let changed = other.as_ref().map_or("did not".to_string(), |other| format!("wrote {other:?}"));
-    let wrong = "if that is wrong, say so by --fail-when";
+    let wrong = "if one of these is wrong, say so by --fail-when";
     format!("{with} of {all} runs without recording wrote {line:?}, and another run that passed {changed}: {wrong}")
 }
 

@@ -27,6 +27,9 @@ pub struct Hold {
     pub is_first: bool,
     /// Whether it comes first of these: the own code is that of the program's writer, not what a crate has made of it.
     pub is_near: bool,
+    /// When it comes among those at the same two places after the same conflicting step: the first of them, the last one, then the one in the
+    /// middle, and so on by halves.
+    pub turn: u32,
 }
 
 /// What is asked of a run again and again.
@@ -51,7 +54,7 @@ impl Looked {
         let orders = classes(&run, repeats);
         let mut holds = holds(&run, is_own, (&matters, &called, &orders));
         holds.iter_mut().for_each(|hold| hold.is_near = hold.is_first && called_near[hold.before]);
-        holds.sort_by_key(|hold| !hold.is_near);
+        holds.sort_by_key(|hold| (!hold.is_near, hold.turn));
         Looked { called, holds, class: orders.last().copied().unwrap_or(0), run }
     }
 
@@ -71,6 +74,8 @@ fn holds(run: &Execution, is_own: &[bool], (matters, called, orders): (&[bool], 
     let mut last_own: FxHashMap<usize, u64> = FxHashMap::default();
     let mut was_fresh: FxHashMap<usize, bool> = FxHashMap::default();
     let mut users: FxHashMap<u64, (Two, bool)> = FxHashMap::default();
+    let mut last_conflicting: FxHashMap<usize, u64> = FxHashMap::default();
+    let mut same: FxHashMap<(Option<u64>, (u64, u64)), Vec<usize>> = FxHashMap::default();
     let mut found = Vec::new();
     for (before, step) in run.steps.iter().enumerate() {
         if let Some((object, changes)) = concerns(step) {
@@ -83,6 +88,8 @@ fn holds(run: &Execution, is_own: &[bool], (matters, called, orders): (&[bool], 
                 let goes_on_filling = was_fresh.insert(step.thread, is_fresh).unwrap_or(false) && is_fresh;
                 let places = (last_own.get(&step.thread).copied().unwrap_or(0), step.place);
                 let is_first = called[before] && !goes_on_filling;
+                let after = last_conflicting.insert(step.thread, step.place);
+                same.entry((after, places)).or_default().push(found.len());
                 found.push(Hold {
                     thread: step.thread,
                     before,
@@ -90,6 +97,7 @@ fn holds(run: &Execution, is_own: &[bool], (matters, called, orders): (&[bool], 
                     order: orders[before],
                     is_first,
                     is_near: false,
+                    turn: 0,
                 });
             }
         }
@@ -97,7 +105,30 @@ fn holds(run: &Execution, is_own: &[bool], (matters, called, orders): (&[bool], 
             last_own.insert(step.thread, step.place);
         }
     }
+    // What a loop does late in a run may show what its first rounds do not.
+    for same in same.into_values() {
+        same.iter().enumerate().for_each(|(at, hold)| found[*hold].turn = turn(at, same.len() - 1));
+    }
     found
+}
+
+/// When one of several comes: the first, the last one, then the one in the middle, and so on by halves.
+fn turn(at: usize, last: usize) -> u32 {
+    let (mut low, mut high) = (0, last);
+    if at == low {
+        return 0;
+    }
+    let mut turn = 1;
+    while at != high {
+        let middle = low.midpoint(high);
+        if at <= middle {
+            high = middle
+        } else {
+            low = middle
+        }
+        turn += 1;
+    }
+    turn
 }
 
 /// The order of conflicting steps before each step of an execution, and at its end, as a number. How often a thread went through a loop in which it
@@ -210,6 +241,21 @@ mod tests {
     #[test]
     fn two_reads_in_a_row_are_two_places_to_hold() {
         assert_eq!(places(&looked(&run([true; 3]), [true; 3], [false; 6]), true).len(), 3);
+    }
+
+    #[test]
+    fn holds_at_the_same_places_take_turns_by_halves() {
+        assert_eq!((0..9).map(|at| turn(at, 8)).collect::<Vec<_>>(), [0, 4, 3, 4, 2, 4, 3, 4, 1]);
+        let rounds = |thread, kind, seen| (1..6).map(move |round| step(thread, kind, 1, 128 * round, seen));
+        let rounds = rounds(1, Kind::Load4, 0).chain(rounds(2, Kind::Store4, 1));
+        let run = Rc::new(Execution::of_steps(rounds.collect(), vec![true; 10]));
+        let looked = Looked::at(run, &[true; 10], &[false; 10]);
+        let places: Vec<_> = looked.holds_after(0, true).map(|hold| hold.before).collect();
+        assert_eq!(
+            places,
+            [0, 1, 4, 2, 3],
+            "the first has another place before it, and of the others the last one comes second"
+        );
     }
 
     #[test]
