@@ -9,7 +9,6 @@ mod bounds;
 mod known;
 mod outcome;
 mod round;
-mod sections;
 mod verdicts;
 mod worker;
 

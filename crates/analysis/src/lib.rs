@@ -12,6 +12,7 @@ pub mod options;
 pub mod other_ways;
 mod pool;
 pub mod predict;
+mod refuted_sections;
 pub mod remaining;
 pub mod schedule;
 pub mod schedule_from_assignment;

@@ -6,6 +6,7 @@
 
 mod by_remote_class;
 mod observed;
+mod stages;
 mod totals;
 
 pub use totals::{Counted, OffPathCounts, Progress, Refuted, Sink, Tally, Totals};
@@ -16,8 +17,7 @@ use crate::filters::{Filters, Judgement};
 use crate::open_tries::OpenTries;
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
-use crate::whole_thread::WholeThreads;
-use crate::workers::{self, Apart, ApartOptions, Batch, Effort, Report, Task};
+use crate::workers::{self, Apart, ApartOptions, Family, Report};
 use foretrace_checker::Witness;
 use foretrace_encodings::{TraceView, paper};
 use foretrace_index::{MustHappenBefore, TraceIndex};
@@ -25,6 +25,7 @@ use foretrace_solve::Limits;
 use foretrace_trace::{EventId, Feasibility, Independence, Model, Observed, Trace, Transaction, Triple};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use stages::Stage;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Scope;
@@ -150,7 +151,7 @@ struct SolverWorkers<'scope, 'env, 'a> {
     scope: &'scope Scope<'scope, 'env>,
     context: &'scope AnalysisContext<'a>,
     apart: Option<&'scope Apart<'a>>,
-    batches: Vec<Option<Sender<Batch>>>,
+    families: Vec<Option<Sender<Family>>>,
     sender: Sender<Report>,
     reports: Receiver<Report>,
 }
@@ -162,20 +163,20 @@ impl<'scope, 'env, 'a: 'scope> SolverWorkers<'scope, 'env, 'a> {
         apart: Option<&'scope Apart<'a>>,
     ) -> Self {
         let (sender, reports) = channel();
-        SolverWorkers { scope, context, apart, batches: vec![None; context.options.jobs.max(1)], sender, reports }
+        SolverWorkers { scope, context, apart, families: vec![None; context.options.jobs.max(1)], sender, reports }
     }
 
-    /// Gives the batch to the worker whose turn it is.
-    fn send(&mut self, nth: usize, batch: Batch) -> anyhow::Result<()> {
-        let worker = nth % self.batches.len();
+    /// Gives the batches to the worker whose turn it is.
+    fn send(&mut self, nth: usize, family: Family) -> anyhow::Result<()> {
+        let worker = nth % self.families.len();
         let (scope, context, apart, sender) = (self.scope, self.context, self.apart, &self.sender);
         let start = || {
-            let (batches, receiver) = channel();
+            let (families, receiver) = channel();
             let sender = sender.clone();
             scope.spawn(move || workers::run(context, apart, receiver, sender));
-            batches
+            families
         };
-        let sent = self.batches[worker].get_or_insert_with(start).send(batch);
+        let sent = self.families[worker].get_or_insert_with(start).send(family);
         sent.map_err(|_| anyhow::anyhow!("internal error: a solver thread is gone"))
     }
 }
@@ -305,8 +306,8 @@ impl<'r, 'a> Run<'r, 'a> {
             if self.is_over() {
                 break;
             }
-            let batches = stage.batches(self, &triples, &slots);
-            self.solve(batches, &mut slots, workers)?;
+            let families = stage.families(self, &triples, &slots);
+            self.solve(families, &mut slots, workers)?;
         }
         let is_over = self.is_over();
         if let Some(candidates) = watched {
@@ -385,16 +386,16 @@ impl<'r, 'a> Run<'r, 'a> {
     /// Has the solver work on batches.
     fn solve(
         &mut self,
-        batches: Vec<Batch>,
+        families: Vec<Family>,
         slots: &mut [Slot<'_>],
         workers: &mut SolverWorkers<'_, '_, '_>,
     ) -> anyhow::Result<()> {
         if self.given_up {
             return Ok(());
         }
-        let mut waiting = batches.len();
-        for (nth, batch) in batches.into_iter().enumerate() {
-            workers.send(nth, batch)?;
+        let mut waiting = families.len();
+        for (nth, family) in families.into_iter().enumerate() {
+            workers.send(nth, family)?;
         }
         while waiting > 0 {
             let Some(report) = self.report(workers)? else {
@@ -450,99 +451,6 @@ impl<'r, 'a> Run<'r, 'a> {
         self.context.options.per == Per::Location && self.classes.get(&self.context.class(triple)) == Some(&true)
     }
 
-    /// The candidates that are not easy, classes with few of them first; each class has its share of the time. Classes of little interest come
-    /// last, and take little time.
-    fn hard(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
-        let options = self.context.options;
-        let batches = self.open(chunk, slots, Effort::Easy);
-        let by_class = options.per == Per::Location;
-        let by_demand = options.strategy == Strategy::Demand;
-        let in_one_query = by_class && by_demand && self.context.deadline.is_none();
-        let share = match self.context.deadline {
-            _ if !by_demand => Duration::MAX,
-            None if in_one_query => options.timeout,
-            None => options.timeout.saturating_mul(QUERIES),
-            Some(deadline) => {
-                let left = deadline.saturating_duration_since(Instant::now());
-                let workers = options.jobs.min(batches.len()).max(1) as u32;
-                left.mul_f64(MOST_FOR_HARD).saturating_mul(workers) / (batches.len().max(1) as u32)
-            }
-        };
-        let little = options.timeout / PART_FOR_LITTLE;
-        let threads = WholeThreads::new(self.context.view.trace, options);
-        let is_little = |batch: &Batch| {
-            let mut first = batch.triples.iter().take(LOOKED_AT);
-            by_demand && first.all(|(_, triple)| !threads.counts(*triple))
-        };
-        let mut batches: Vec<(bool, Batch)> = batches.into_iter().map(|batch| (is_little(&batch), batch)).collect();
-        batches.sort_by_key(|(is_little, batch)| (*is_little, batch.triples.len()));
-        for (is_little, batch) in &mut batches {
-            let (share, query) = match is_little {
-                true => (share.min(little), little),
-                false if in_one_query => (share, options.timeout / QUERIES.min(batch.triples.len() as u32).max(1)),
-                false => (share, options.timeout),
-            };
-            batch.task = Task::Decide { stop_at_feasible: by_class, effort: Effort::Hard { share, query } };
-        }
-        batches.into_iter().map(|(_, batch)| batch).collect()
-    }
-
-    /// The open candidates, those of one class together. Where one feasible candidate is enough, those come first that a short
-    /// part of the recorded run contains: little of the trace is needed to decide them.
-    fn open(&self, chunk: &[Triple], slots: &[Slot<'_>], effort: Effort) -> Vec<Batch> {
-        let stop_at_feasible = self.context.options.per == Per::Location;
-        let is_open = |place: usize, class: &Class| {
-            matches!(slots[place], Slot::Open) && !(stop_at_feasible && self.classes.get(class) == Some(&true))
-        };
-        let most = if stop_at_feasible { usize::MAX } else { SHARE };
-        let mut batches = self.batches(chunk, is_open, most, Task::Decide { stop_at_feasible, effort });
-        if stop_at_feasible {
-            batches.iter_mut().for_each(Batch::shortest_first);
-        }
-        batches
-    }
-
-    /// Feasible candidates whose witness is not guarded-dependent: another one may be.
-    fn not_guarded_yet(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
-        let options = self.context.options;
-        let guarded = options.question.independence == Independence::Guarded;
-        if guarded || options.verdicts_only || options.strategy == Strategy::Paper {
-            return Vec::new();
-        }
-        self.batches(chunk, |place, _| slots[place].is_not_guarded(), SHARE, Task::Guarded)
-    }
-
-    /// Infeasible candidates that may be off the path only: all, or those of classes in which nothing is feasible, the nearest to the
-    /// recorded order first.
-    fn not_apart_yet(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
-        let options = self.context.options;
-        if !tells_apart(options) {
-            return Vec::new();
-        }
-        let by_class = options.per == Per::Location;
-        let is_open = |place: usize, class: &Class| {
-            slots[place].is_unasked() && !(by_class && self.classes.get(class) == Some(&true))
-        };
-        let task = Task::OffPath { stop_at_after_remote: by_class };
-        let mut batches = self.batches(chunk, is_open, usize::MAX, task);
-        if by_class {
-            batches.iter_mut().for_each(Batch::nearest_first);
-        }
-        batches
-    }
-
-    fn batches(&self, chunk: &[Triple], wanted: impl Fn(usize, &Class) -> bool, most: usize, task: Task) -> Vec<Batch> {
-        let mut by_class: FxIndexMap<Class, Vec<(usize, Triple)>> = FxIndexMap::default();
-        for (place, triple) in chunk.iter().enumerate() {
-            let class = self.context.class(*triple);
-            if wanted(place, &class) {
-                by_class.entry(class).or_default().push((place, *triple));
-            }
-        }
-        let shares = |triples: Vec<(usize, Triple)>| triples.chunks(most).map(<[_]>::to_vec).collect::<Vec<_>>();
-        by_class.into_values().flat_map(shares).map(|triples| Batch { triples, task }).collect()
-    }
-
     /// Takes note of a feasible candidate.
     fn note(&mut self, decision: &Decision) {
         if matches!(decision.verdict, Verdict::Feasible(_)) {
@@ -583,20 +491,6 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long solver threads have to end their work when the run's limit is reached.
 const MOST_OVERDUE: Duration = Duration::from_millis(400);
 
-/// How much of the time that is left hard candidates may take.
-const MOST_FOR_HARD: f64 = 0.75;
-
-/// If so many candidates of a class do not count as found, the class is of little interest. It may take one part in so many of a query's time.
-const LOOKED_AT: usize = 8;
-const PART_FOR_LITTLE: u32 = 10;
-
-/// How many queries may end at their time limit where the run has none: of a class, in the time of one; where each candidate is to be decided, of
-/// those that are asked together.
-const QUERIES: u32 = 4;
-
-/// Candidates of one class that a solver thread takes at a time when each is to be decided.
-const SHARE: usize = 64;
-
 /// What goes through together, in the order of the candidates.
 #[derive(Default)]
 struct Chunk<'b> {
@@ -609,30 +503,6 @@ impl<'b> Chunk<'b> {
     fn push(&mut self, triple: Triple, slot: Slot<'b>) {
         self.triples.push(triple);
         self.slots.push(slot);
-    }
-}
-
-/// What solver threads are asked of a chunk.
-#[derive(Clone, Copy)]
-enum Stage {
-    Easy,
-    OffPath,
-    Hard,
-    Guarded,
-}
-
-impl Stage {
-    /// In this order: what is infeasible by the hard questions may be off the path, too.
-    const ALL: [Stage; 5] = [Stage::Easy, Stage::OffPath, Stage::Hard, Stage::Guarded, Stage::OffPath];
-
-    fn batches(self, run: &Run<'_, '_>, triples: &[Triple], slots: &[Slot<'_>]) -> Vec<Batch> {
-        match self {
-            Stage::Easy if run.context.options.strategy == Strategy::Demand => run.open(triples, slots, Effort::Easy),
-            Stage::Easy => Vec::new(),
-            Stage::OffPath => run.not_apart_yet(triples, slots),
-            Stage::Hard => run.hard(triples, slots),
-            Stage::Guarded => run.not_guarded_yet(triples, slots),
-        }
     }
 }
 

@@ -3,21 +3,26 @@
 //! The class of a candidate decides its worker, whichever worker is free, so that a run's output does not depend on timing.
 
 mod off_path;
+mod together;
 
 pub(crate) use off_path::{Apart, ApartOptions, Questions};
+use together::Together;
 
 use crate::context::AnalysisContext;
+use crate::filters::regions_by_thread;
 use crate::kept_session::KeptSession;
 use crate::options::{Options, Strategy};
+use crate::refuted_sections::RefutedSections;
 use crate::schedule_from_assignment::{complete_in_order, schedule_from_assignment, without_marks};
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
 use anyhow::Context;
 use foretrace_checker::Witness;
-use foretrace_encodings::{Encoder, smtlib};
-use foretrace_solve::{Answer, Limits, Session, decide_by_paper, interruptible};
+use foretrace_encodings::{Encoder, TraceView, smtlib};
+use foretrace_solve::{Answer, Limits, REMARK_WORK, Session, decide_by_paper, interruptible};
 use foretrace_trace::{EventId, Feasibility, Independence, Pattern, Triple, Value, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
@@ -40,6 +45,13 @@ impl Batch {
     pub(crate) fn nearest_first(&mut self) {
         self.triples.sort_by_key(|(_, triple)| triple.distance());
     }
+}
+
+/// Batches that one worker decides one after the other, since what it finds of one says something of the others. They share places.
+#[derive(Clone, Debug)]
+pub(crate) struct Family {
+    /// The batches.
+    pub(crate) batches: Vec<Batch>,
 }
 
 /// What a worker is asked of a candidate.
@@ -83,7 +95,7 @@ pub(crate) enum Report {
     Guarded(usize, Option<bool>, Option<Box<Witness>>, Duration),
     /// Whether an infeasible candidate is off the path; `None`: it is impossible.
     OffPath(usize, Option<OffPath>),
-    /// A batch is done.
+    /// The batches of a family are done.
     Done,
     /// The run must end: something that cannot be happened.
     Failed(anyhow::Error),
@@ -102,26 +114,20 @@ const MOST_NOT_EASY: usize = 16;
 /// was asked alone.
 const TOO_LARGE: usize = 2;
 
-/// What a remark on a verdict may cost in steps of the solver: not time, so that the same input gives the same bytes.
-const REMARK_WORK: u32 = 20_000;
-
-/// Decides batches until there are no more.
+/// Decides families until there are no more.
 pub(crate) fn run<'a, 'b>(
     context: &'b AnalysisContext<'a>,
     apart: Option<&'b Apart<'a>>,
-    batches: Receiver<Batch>,
+    families: Receiver<Family>,
     reports: Sender<Report>,
 ) {
     interruptible(context.stop, || {
         let mut worker = SolverWorker::new(context);
         let mut questions = apart.map(Questions::new);
-        for batch in batches {
-            let done = match (batch.task, &mut questions) {
-                (Task::OffPath { stop_at_after_remote }, Some(questions)) => {
-                    questions.batch(&mut worker, &batch.triples, stop_at_after_remote, &reports)
-                }
-                _ => worker.batch(&batch, &reports),
-            };
+        let TraceView { trace, trace_index, .. } = context.view;
+        let refuted = RefutedSections::new(trace, Arc::new(regions_by_thread(trace, trace_index)));
+        for family in families {
+            let done = decide_family(&mut worker, &mut questions, (&family, &refuted), &reports);
             if let Err(error) = done {
                 let _ = reports.send(Report::Failed(error)); // nobody listens after a failure elsewhere
                 break;
@@ -131,6 +137,24 @@ pub(crate) fn run<'a, 'b>(
             }
         }
     });
+}
+
+fn decide_family<'a, 'b>(
+    worker: &mut SolverWorker<'a, 'b>,
+    questions: &mut Option<Questions<'a, 'b>>,
+    (family, refuted): (&Family, &RefutedSections<'_>),
+    reports: &Sender<Report>,
+) -> anyhow::Result<()> {
+    let mut together = Together::new(worker.context, family, refuted);
+    for batch in &family.batches {
+        match (batch.task, &mut *questions) {
+            (Task::OffPath { stop_at_after_remote }, Some(questions)) => {
+                questions.batch(worker, &batch.triples, stop_at_after_remote, reports)?;
+            }
+            _ => worker.batch(batch, &mut together, reports)?,
+        }
+    }
+    Ok(())
 }
 
 /// A thread's solver, with what it has learnt.
@@ -242,16 +266,27 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
         }
         Ok(match self.in_session(1, |session| session.decide_any(first, remotes, second, limits)) {
             Answer::Feasible(assignment) => {
-                let schedule = self.schedule(Triple { first, remote: remotes[0], second }, &assignment.order);
-                let place = |event: EventId| schedule.iter().position(|other| *other == event);
-                let (from, to) = (place(first), place(second));
-                let between = |remote: &&EventId| place(**remote).is_some_and(|at| from < Some(at) && Some(at) < to);
-                let remote = *remotes.iter().find(between).unwrap_or(&remotes[0]);
-                RemoteAnswer::Shown(Box::new(self.checked(Triple { first, remote, second }, None, &schedule)?))
+                RemoteAnswer::Shown(Box::new(self.witness_of_any(first, remotes, second, &assignment.order)?.1))
             }
             Answer::Infeasible { .. } => RemoteAnswer::None,
             Answer::Unknown(_) => RemoteAnswer::Unknown,
         })
+    }
+
+    /// The checked schedule of a solver's assignment for any of these remote accesses, and the candidate that it shows.
+    fn witness_of_any(
+        &self,
+        first: EventId,
+        remotes: &[EventId],
+        second: EventId,
+        order: &[EventId],
+    ) -> anyhow::Result<(Triple, Witness)> {
+        let schedule = self.schedule(Triple { first, remote: remotes[0], second }, order);
+        let place = |event: EventId| schedule.iter().position(|other| *other == event);
+        let (from, to) = (place(first), place(second));
+        let between = |remote: &&EventId| place(**remote).is_some_and(|at| from < Some(at) && Some(at) < to);
+        let triple = Triple { first, remote: *remotes.iter().find(between).unwrap_or(&remotes[0]), second };
+        Ok((triple, self.checked(triple, None, &schedule)?))
     }
 
     /// Whether every prefix keeps these orders, each (earlier, later), at least one.
@@ -275,43 +310,82 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
         }
     }
 
-    fn batch(&mut self, batch: &Batch, reports: &Sender<Report>) -> anyhow::Result<()> {
+    fn batch(&mut self, batch: &Batch, together: &mut Together<'_>, reports: &Sender<Report>) -> anyhow::Result<()> {
+        match batch.task {
+            Task::Decide { stop_at_feasible, effort } => {
+                self.decide_batch(batch, (effort, stop_at_feasible), together, reports)
+            }
+            Task::OffPath { .. } => {
+                for (place, _) in &batch.triples {
+                    if reports.send(Report::OffPath(*place, Some(OffPath::Unasked(None)))).is_err() {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+            Task::Guarded => {
+                for (place, triple) in &batch.triples {
+                    let start = Instant::now();
+                    let (guarded, witness) = self.guarded(*triple)?;
+                    if reports.send(Report::Guarded(*place, guarded, witness, start.elapsed())).is_err() {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn decide_batch(
+        &mut self,
+        batch: &Batch,
+        (effort, one_is_enough): (Effort, bool),
+        together: &mut Together<'_>,
+        reports: &Sender<Report>,
+    ) -> anyhow::Result<()> {
         let mut spent = Duration::ZERO;
         let (mut not_easy, mut too_large) = (0, 0);
         for (place, triple) in &batch.triples {
+            let class = self.context.class(*triple);
+            if together.is_done(*place, class) || effort == Effort::Easy && together.is_not_easy(*triple) {
+                continue;
+            }
             let start = Instant::now();
-            let (report, settled) = match batch.task {
-                Task::Decide { stop_at_feasible, effort } => {
-                    let decision = match too_large {
-                        TOO_LARGE.. => Decision::unknown(self.context.view.trace, *triple, Limit::Size),
-                        _ => self.decide_with(effort, *triple, spent)?,
-                    };
-                    let is_unknown = matches!(&decision.verdict, Verdict::Unknown(limit) if !limit.is_answer());
-                    let is_too_large = matches!(&decision.verdict, Verdict::Unknown(Limit::Size));
-                    too_large = if is_too_large { too_large + 1 } else { 0 };
-                    if effort == Effort::Easy
-                        && too_large < TOO_LARGE
-                        && is_unknown
-                        && self.context.limits().reached().is_none()
-                    {
-                        not_easy += 1;
-                        if not_easy == MOST_NOT_EASY {
-                            break;
-                        }
-                        continue;
-                    }
-                    spent += if is_unknown { start.elapsed() } else { Duration::ZERO };
-                    let feasible = matches!(decision.verdict, Verdict::Feasible(_));
-                    (Report::Decided(*place, Box::new(decision), start.elapsed()), feasible && stop_at_feasible)
-                }
-                Task::OffPath { .. } => (Report::OffPath(*place, Some(OffPath::Unasked(None))), false),
-                Task::Guarded => {
-                    let (guarded, witness) = self.guarded(*triple)?;
-                    (Report::Guarded(*place, guarded, witness, start.elapsed()), false)
-                }
+            let decision = match together.refuted_before(*triple) {
+                Some(rests_on_pin) => infeasible(self.context, *triple, rests_on_pin),
+                None if too_large >= TOO_LARGE => Decision::unknown(self.context.view.trace, *triple, Limit::Size),
+                None => self.decide_with(effort, *triple, spent)?,
             };
-            if reports.send(report).is_err() || settled {
+            let is_unknown = matches!(&decision.verdict, Verdict::Unknown(limit) if !limit.is_answer());
+            let is_too_large = matches!(&decision.verdict, Verdict::Unknown(Limit::Size));
+            too_large = if is_too_large { too_large + 1 } else { 0 };
+            if effort == Effort::Easy
+                && too_large < TOO_LARGE
+                && is_unknown
+                && self.context.limits().reached().is_none()
+            {
+                not_easy += 1;
+                if !is_too_large {
+                    together.note_not_easy(*triple);
+                }
+                if not_easy == MOST_NOT_EASY {
+                    break;
+                }
+                continue;
+            }
+            spent += if is_unknown { start.elapsed() } else { Duration::ZERO };
+            together.note(*place, &decision, class, one_is_enough);
+            if reports.send(Report::Decided(*place, Box::new(decision), start.elapsed())).is_err() {
                 break;
+            }
+            let start = Instant::now();
+            let decided = self.decide_together(together, *triple, (effort, one_is_enough), spent)?;
+            let each = start.elapsed() / decided.len().max(1) as u32;
+            spent += if decided.is_empty() { start.elapsed() } else { Duration::ZERO };
+            for (place, decision) in decided {
+                if reports.send(Report::Decided(place, Box::new(decision), each)).is_err() {
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -481,6 +555,12 @@ pub(crate) fn feasible(triple: Triple, witness: Witness, decided_by: Decider) ->
         off_path: None,
         decided_by,
     }
+}
+
+/// The decision that a candidate is infeasible.
+fn infeasible(context: &AnalysisContext<'_>, triple: Triple, rests_on_pin: bool) -> Decision {
+    let rests_on = rests_on_pin.then_some(RestsOn::Pin);
+    without_witness(context, triple, Verdict::Infeasible, Decider::Smt, rests_on)
 }
 
 /// A decision without a witness.

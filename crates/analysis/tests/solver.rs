@@ -3,6 +3,7 @@
 //!
 //! `FORETRACE_SEEDS` says how many random traces (default 60), `FORETRACE_SEED` where to start.
 
+use foretrace_analysis::candidates::Class;
 use foretrace_analysis::options::{CandidateSet, Options, Order, Per};
 use foretrace_analysis::predict::predict;
 use foretrace_analysis::schedule_from_assignment::schedule_from_assignment;
@@ -313,6 +314,56 @@ fn no_switch_changes_a_verdict() {
             }
         },
     );
+}
+
+/// Candidates that differ in the remote access only are asked together once one was refuted by itself, where a class is done with its first feasible
+/// candidate: each verdict is the oracle's, and a class is found exactly where the oracle finds one of its candidates.
+#[test]
+fn what_is_asked_together_is_decided_as_by_itself() {
+    let start = number("FORETRACE_SEED", 0);
+    let stop = AtomicBool::new(false);
+    let mut asked = [0u64; 2];
+    for places in [0, 2] {
+        let make = if places == 0 { any } else { at_two_places };
+        for_each(
+            start..start + number("FORETRACE_SEEDS", 60),
+            make,
+            |seed, trace, observed, transactions, question, truth| {
+                let mut options = Options::new(trace.data);
+                options.question = question;
+                options.candidates = CandidateSet::All;
+                options.without = Decider::ALL.into_iter().filter(|decider| *decider != Decider::Smt).collect();
+                options.order = [Order::Auto, Order::Order][(seed % 2) as usize];
+                let mut decisions = Vec::new();
+                predict(trace, observed, transactions, &options, &stop, &mut decisions).expect("no contradiction");
+                let class = |triple: Triple| Class::by_locations(trace, triple);
+                let mut found = BTreeMap::new();
+                for decision in &decisions {
+                    let feasible = matches!(decision.verdict, Verdict::Feasible(_));
+                    let said = format!("seed {seed}, {question:?}, {}: {:?}", decision.triple, decision.verdict);
+                    assert!(!matches!(decision.verdict, Verdict::Unknown(_)), "{said}");
+                    assert_eq!(feasible, truth[&decision.triple].is_some(), "{said}");
+                    asked[usize::from(!feasible)] += 1;
+                    *found.entry(class(decision.triple)).or_insert(false) |= feasible;
+                }
+                for (triple, pattern) in truth {
+                    let found = found.get(&class(*triple));
+                    assert!(pattern.is_none() || found == Some(&true), "seed {seed}, {question:?}: {triple} is lost");
+                }
+            },
+        );
+    }
+    assert!(asked[0] > 100 && asked[1] > 100, "too few candidates to mean anything: {asked:?}");
+}
+
+/// A random trace whose events are at two places.
+fn at_two_places(seed: u64) -> (Trace, Observed) {
+    let (mut trace, observed) = any(seed);
+    let places = ["a.c:1", "a.c:2"].map(|place| trace.names.intern(place));
+    for (nth, event) in trace.events.iter_mut().enumerate() {
+        event.loc = Some(places[nth % 2]);
+    }
+    (trace, observed)
 }
 
 /// Each rule family is needed: without it the solver calls something feasible that the oracle refutes.

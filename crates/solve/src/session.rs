@@ -17,6 +17,9 @@ use z3::{SatResult, Solver};
 /// Terms of one session: about a gigabyte with what Z3 makes of them.
 pub const MOST_TERMS: usize = 4_000_000;
 
+/// Steps of the solver for a remark on a verdict: not time, so that the same input gives the same bytes.
+pub const REMARK_WORK: u32 = 20_000;
+
 #[cfg(test)]
 mod tests;
 
@@ -49,6 +52,11 @@ impl Limits<'_> {
         }
         let late = began.elapsed() > self.timeout;
         self.reached().or(late.then_some(Limit::Timeout))
+    }
+
+    /// The limits of what is only said of a verdict that stands.
+    fn of_remark(self) -> Self {
+        Limits { work: Some(self.work.map_or(REMARK_WORK, |work| work.min(REMARK_WORK))), ..self }
     }
 
     fn of_query(&self) -> Until<'_> {
@@ -118,8 +126,8 @@ enum Wanted<'q> {
     One(Triple, Option<Pattern>),
     /// First and then remote of this candidate, and not second; with a pattern under guarded independence.
     Interruption(Triple, Option<Pattern>),
-    /// A candidate with any of these remote accesses.
-    Any(EventId, &'q [EventId], EventId),
+    /// A candidate with any of these remote accesses; and whether it is of interest that a verdict rests on pins.
+    Any(EventId, &'q [EventId], EventId, bool),
     /// A prefix that breaks one of these orders, each (earlier, later).
     Broken(&'q [(EventId, EventId)]),
     /// A prefix that ends with the later event and holds the earlier one.
@@ -134,14 +142,14 @@ impl Wanted<'_> {
     /// Whether it is of interest that a verdict rests on pins; and what was learned of others may be of little use for it. Those about
     /// pairs follow each other, and no question is about their pins.
     fn is_one(self) -> bool {
-        matches!(self, Wanted::One(..) | Wanted::After(..))
+        matches!(self, Wanted::One(..) | Wanted::After(..) | Wanted::Any(.., true))
     }
 
     fn query(self, encoder: &mut Encoder<'_>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Query> {
         match self {
             Wanted::One(triple, guarded) => encoder.query_while(triple, guarded, go_on),
             Wanted::Interruption(triple, guarded) => encoder.query_interruption_while(triple, guarded, go_on),
-            Wanted::Any(first, remotes, second) => encoder.query_any_while(first, remotes, second, go_on),
+            Wanted::Any(first, remotes, second, _) => encoder.query_any_while(first, remotes, second, go_on),
             Wanted::Broken(orders) => encoder.query_orders_while(orders, go_on),
             Wanted::After(earlier, later) => encoder.query_after_while(earlier, later, go_on),
             Wanted::OtherWay(branch) => encoder.query_other_way_while(branch, go_on),
@@ -249,7 +257,18 @@ impl<'a> Session<'a> {
     /// Decides whether there is a prefix that shows a candidate with any of these remote accesses, at least one, under conflict
     /// independence; not whether that rests on pins.
     pub fn decide_any(&mut self, first: EventId, remotes: &[EventId], second: EventId, limits: Limits<'_>) -> Answer {
-        self.decide_wanted(Wanted::Any(first, remotes, second), limits)
+        self.decide_wanted(Wanted::Any(first, remotes, second, false), limits)
+    }
+
+    /// The same, and whether that rests on pins: then it may do so for some of the accesses only.
+    pub fn decide_any_and_pins(
+        &mut self,
+        first: EventId,
+        remotes: &[EventId],
+        second: EventId,
+        limits: Limits<'_>,
+    ) -> Answer {
+        self.decide_wanted(Wanted::Any(first, remotes, second, true), limits)
     }
 
     /// Decides whether there is a prefix that breaks one of these orders, each (earlier, later): that holds the later event without
@@ -333,7 +352,7 @@ impl<'a> Session<'a> {
             Outcome::Undecided(reason) => return Some(Answer::Unknown(limits.of_undecided(reason))),
             Outcome::Beyond => return None,
             Outcome::Unsat if !self.has_pins || !tells_pins || !self.solver.may_need_assumed() => false,
-            Outcome::Unsat => match self.ask(None, limits) {
+            Outcome::Unsat => match self.ask(None, limits.of_remark()) {
                 Outcome::Beyond => return None,
                 outcome => outcome != Outcome::Unsat,
             },

@@ -108,7 +108,7 @@ impl<'b, 'a> Block<'b, 'a> {
 
     /// No prefix shows this one.
     pub(super) fn refute(&self, group: &PairCandidates, place: usize) {
-        self.known.refuted.add(self.triples[place]);
+        self.known.refuted.add(self.triples[place], false);
         self.say(group, place, Said::Infeasible);
     }
 

@@ -1,7 +1,7 @@
 //! Facts that answers under one model have shown so far. Later questions under that model use them.
 
-use super::sections::Refuted;
 use crate::filters::RegionsByThread;
+use crate::refuted_sections::RefutedSections;
 use foretrace_trace::{EventId, Trace};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ const MOST_ORDERS: usize = 1 << 16;
 /// What is known of a trace in one model.
 pub(super) struct Known<'a> {
     /// Refuted candidates, by their critical sections.
-    pub(super) refuted: Refuted<'a>,
+    pub(super) refuted: RefutedSections<'a>,
     /// Orders, each (earlier, later), that every prefix keeps.
     orders: Mutex<Vec<(EventId, EventId)>>,
 }
@@ -19,7 +19,7 @@ pub(super) struct Known<'a> {
 impl<'a> Known<'a> {
     /// Nothing yet, of a trace with these regions.
     pub(super) fn new(trace: &'a Trace, regions: Arc<RegionsByThread>) -> Known<'a> {
-        Known { refuted: Refuted::new(trace, regions), orders: Mutex::default() }
+        Known { refuted: RefutedSections::new(trace, regions), orders: Mutex::default() }
     }
 
     /// Adds orders, as long as there is room.

@@ -280,7 +280,7 @@ impl<'w, 'b, 'a> Worker<'w, 'b, 'a> {
     /// Settles what the refutation of others says.
     fn refute_by_sections(&self, group: &PairCandidates) {
         for member in self.block.open(group) {
-            if self.block.known.refuted.covers(self.block.triples[member]) {
+            if self.block.known.refuted.covers(self.block.triples[member]).is_some() {
                 self.block.say(group, member, Said::Infeasible);
             }
         }

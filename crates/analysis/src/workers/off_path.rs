@@ -284,7 +284,7 @@ impl<'a, 'b> Questions<'a, 'b> {
 impl SolverWorker<'_, '_> {
     /// Whether a prefix of the model holds first and then remote, and not second; for the work of a remark.
     fn ask_interruption(&mut self, triple: Triple, pattern: Option<Pattern>) -> Answer {
-        let before = self.work.replace(super::REMARK_WORK);
+        let before = self.work.replace(foretrace_solve::REMARK_WORK);
         let limits = self.limits(self.context.options.timeout);
         let answer = match limits.reached() {
             Some(limit) => Answer::Unknown(limit),

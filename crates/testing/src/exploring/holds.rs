@@ -11,6 +11,9 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
+/// Two places in the program.
+type Places = (u64, u64);
+
 /// A hold.
 #[derive(Clone)]
 pub struct Hold {
@@ -19,7 +22,7 @@ pub struct Hold {
     /// The step before which it is held.
     pub before: usize,
     /// The place of its last step in the program's own code, and the place before which it stands: each two are tried once.
-    pub places: (u64, u64),
+    pub places: Places,
     /// The order of conflicting steps before it, as a number: each two places are tried again after other orders.
     pub order: u64,
     /// Whether it comes first: it stands in the program's own code or where that has just called a library, and what it did since the hold
@@ -75,7 +78,7 @@ fn holds(run: &Execution, is_own: &[bool], (matters, called, orders): (&[bool], 
     let mut was_fresh: FxHashMap<usize, bool> = FxHashMap::default();
     let mut users: FxHashMap<u64, (Two, bool)> = FxHashMap::default();
     let mut last_conflicting: FxHashMap<usize, u64> = FxHashMap::default();
-    let mut same: FxHashMap<(Option<u64>, (u64, u64)), Vec<usize>> = FxHashMap::default();
+    let mut same: FxHashMap<(Option<u64>, Places), Vec<usize>> = FxHashMap::default();
     let mut found = Vec::new();
     for (before, step) in run.steps.iter().enumerate() {
         if let Some((object, changes)) = concerns(step) {

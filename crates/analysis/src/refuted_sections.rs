@@ -21,37 +21,48 @@ const MOST_REFUTED: usize = 1 << 20;
 /// The starts of the sections that first, remote and second are in.
 type Sections = [EventId; 3];
 
-/// What was refuted: for each three sections the earliest second.
-pub(super) struct Refuted<'a> {
+/// What was refuted: for each three sections the earliest second, and the earliest of those whose refutation rests on no pin.
+pub(crate) struct RefutedSections<'a> {
     trace: &'a Trace,
     regions: Arc<RegionsByThread>,
-    earliest: Mutex<FxHashMap<Sections, EventId>>,
+    earliest: Mutex<FxHashMap<Sections, Earliest>>,
 }
 
-impl<'a> Refuted<'a> {
+#[derive(Clone, Copy, Default)]
+struct Earliest {
+    at_all: Option<EventId>,
+    without_pin: Option<EventId>,
+}
+
+impl<'a> RefutedSections<'a> {
     /// Nothing yet, of a trace with these regions.
-    pub(super) fn new(trace: &'a Trace, regions: Arc<RegionsByThread>) -> Refuted<'a> {
-        Refuted { trace, regions, earliest: Mutex::default() }
+    pub(crate) fn new(trace: &'a Trace, regions: Arc<RegionsByThread>) -> RefutedSections<'a> {
+        RefutedSections { trace, regions, earliest: Mutex::default() }
     }
 
-    /// Notes a candidate that no prefix shows, under conflict independence.
-    pub(super) fn add(&self, triple: Triple) {
+    /// Notes a candidate that no prefix shows, under conflict independence; and whether that rests on pins.
+    pub(crate) fn add(&self, triple: Triple, rests_on_pin: bool) {
         if let Some(sections) = self.sections(triple) {
             let mut earliest = self.earliest();
             if earliest.len() < MOST_REFUTED {
-                let known = earliest.entry(sections).or_insert(triple.second);
-                *known = triple.second.min(*known);
+                let known = earliest.entry(sections).or_default();
+                let earlier = |known: Option<EventId>| Some(known.unwrap_or(triple.second).min(triple.second));
+                known.at_all = earlier(known.at_all);
+                if !rests_on_pin {
+                    known.without_pin = earlier(known.without_pin);
+                }
             }
         }
     }
 
-    /// Whether one that was noted refutes this one, too.
-    pub(super) fn covers(&self, triple: Triple) -> bool {
-        let known = |sections| self.earliest().get(&sections).copied();
-        self.sections(triple).and_then(known).is_some_and(|second| second <= triple.second)
+    /// Whether one that was noted refutes this one, too; then whether that rests on pins.
+    pub(crate) fn covers(&self, triple: Triple) -> Option<bool> {
+        let known = self.sections(triple).and_then(|sections| self.earliest().get(&sections).copied())?;
+        let covers = |second: Option<EventId>| second.is_some_and(|second| second <= triple.second);
+        covers(known.at_all).then(|| !covers(known.without_pin))
     }
 
-    fn earliest(&self) -> MutexGuard<'_, FxHashMap<Sections, EventId>> {
+    fn earliest(&self) -> MutexGuard<'_, FxHashMap<Sections, Earliest>> {
         self.earliest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,6 +1,6 @@
 //! What is said of other candidates in the same sections, held against all interleavings.
 
-use super::Refuted;
+use super::RefutedSections;
 use crate::filters::regions_by_thread;
 use foretrace_checker::oracle::Oracle;
 use foretrace_index::TraceIndex;
@@ -64,9 +64,9 @@ fn refutations_say_what_is_so_of_others() {
             let truth = oracle.decide(&transactions, Feasibility::Prefix, Independence::Conflict);
             let is_feasible = |triple: &Triple| truth[triple].is_some();
             for one in truth.keys().filter(|triple| !is_feasible(triple)) {
-                let refuted = Refuted::new(&trace, Arc::clone(&regions));
-                refuted.add(*one);
-                for other in truth.keys().filter(|other| *other != one && refuted.covers(**other)) {
+                let refuted = RefutedSections::new(&trace, Arc::clone(&regions));
+                refuted.add(*one, false);
+                for other in truth.keys().filter(|other| *other != one && refuted.covers(**other).is_some()) {
                     assert!(!is_feasible(other), "seed {seed}, {model}: {one} is refuted, {other} is not");
                     said += 1;
                 }

@@ -1,0 +1,176 @@
+//! Candidates that differ only in the remote access, asked together once one of them turned out to be infeasible by itself.
+//!
+//! What refutes one of them often refutes all: a disjunction costs little more than one of its parts. The first is asked by itself, since one that
+//! is feasible by a short prefix needs little of the trace.
+
+use super::{EASY_WORK, Effort, Family, SolverWorker, Task, feasible, infeasible};
+use crate::candidates::Class;
+use crate::context::AnalysisContext;
+use crate::options::Strategy;
+use crate::refuted_sections::RefutedSections;
+use crate::verdict::{Decider, Decision, RestsOn, Verdict};
+use foretrace_solve::Answer;
+use foretrace_trace::{EventId, Independence, Triple};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::time::Duration;
+
+/// So many others of a pair are asked together, at least.
+const FEWEST: usize = 2;
+
+/// Easy ones may take the work of so many, at most, when they are asked together.
+const MOST_WORK: usize = 8;
+
+/// If so many of a pair are not easy, the others are not asked as easy ones.
+const NOT_EASY: usize = 2;
+
+/// The candidates of a family, by pair, and what refutations of earlier ones say of them.
+pub(super) struct Together<'r> {
+    /// Refutations of this worker; nothing where no candidate says anything of another one.
+    refuted: Option<&'r RefutedSections<'r>>,
+    pairs: FxHashMap<(EventId, EventId), Pair>,
+    /// The places of candidates that are decided.
+    decided: FxHashSet<usize>,
+    /// Classes in which one candidate is feasible, where that is enough.
+    found: FxHashSet<Class>,
+}
+
+#[derive(Default)]
+struct Pair {
+    members: Vec<(usize, Triple, Class)>,
+    /// Whether a member was refuted and the others were not asked together yet.
+    is_due: bool,
+    was_asked: bool,
+    not_easy: usize,
+}
+
+impl<'r> Together<'r> {
+    /// Of the candidates of a family.
+    pub(super) fn new(
+        context: &AnalysisContext<'_>,
+        family: &Family,
+        refuted: &'r RefutedSections<'r>,
+    ) -> Together<'r> {
+        let options = context.options;
+        let is_asked = options.question.independence == Independence::Conflict
+            && options.context_switches.is_none()
+            && options.strategy != Strategy::Paper
+            && options.dump_smt2.is_none();
+        let mut pairs: FxHashMap<_, Pair> = FxHashMap::default();
+        let decides = |task| matches!(task, Task::Decide { .. });
+        for batch in family.batches.iter().filter(|batch| is_asked && decides(batch.task)) {
+            for (place, triple) in &batch.triples {
+                let members = &mut pairs.entry((triple.first, triple.second)).or_default().members;
+                members.push((*place, *triple, context.class(*triple)));
+            }
+        }
+        let refuted = Some(refuted).filter(|_| is_asked);
+        Together { refuted, pairs, decided: FxHashSet::default(), found: FxHashSet::default() }
+    }
+
+    /// Whether an earlier refutation refutes this candidate, too; then whether that rests on pins.
+    pub(super) fn refuted_before(&self, triple: Triple) -> Option<bool> {
+        self.refuted?.covers(triple)
+    }
+
+    /// Whether the candidate at this place is decided, or its class is done.
+    pub(super) fn is_done(&self, place: usize, class: Class) -> bool {
+        self.decided.contains(&place) || self.found.contains(&class)
+    }
+
+    /// Whether candidates of this pair are not easy.
+    pub(super) fn is_not_easy(&self, Triple { first, second, .. }: Triple) -> bool {
+        self.pairs.get(&(first, second)).is_some_and(|pair| pair.not_easy >= NOT_EASY)
+    }
+
+    /// Takes note of a candidate that is not easy.
+    pub(super) fn note_not_easy(&mut self, Triple { first, second, .. }: Triple) {
+        if let Some(pair) = self.pairs.get_mut(&(first, second)) {
+            pair.not_easy += 1;
+        }
+    }
+
+    /// Takes note of a decision; whether a feasible one is enough for its class.
+    pub(super) fn note(&mut self, place: usize, decision: &Decision, class: Class, one_is_enough: bool) {
+        self.decided.insert(place);
+        let Triple { first, second, .. } = decision.triple;
+        match decision.verdict {
+            Verdict::Feasible(_) if one_is_enough => drop(self.found.insert(class)),
+            Verdict::Infeasible => {
+                if let Some(refuted) = self.refuted {
+                    refuted.add(decision.triple, decision.rests_on == Some(RestsOn::Pin));
+                }
+                if let Some(pair) = self.pairs.get_mut(&(first, second)) {
+                    pair.is_due = !pair.was_asked;
+                }
+            }
+            _ => (),
+        }
+    }
+
+    /// The candidates with the same pair, each with its place and class, that are to be asked together now.
+    fn due(&mut self, Triple { first, second, .. }: Triple) -> Vec<(usize, Triple, Class)> {
+        let Some(pair) = self.pairs.get_mut(&(first, second)).filter(|pair| pair.is_due) else { return Vec::new() };
+        pair.is_due = false;
+        pair.was_asked = true;
+        let Some(pair) = self.pairs.get(&(first, second)) else { return Vec::new() };
+        let open = pair
+            .members
+            .iter()
+            .filter(|(place, _, class)| !self.decided.contains(place) && !self.found.contains(class));
+        open.copied().collect()
+    }
+
+    /// What is still open of some candidates.
+    fn still_open(&self, members: &mut Vec<(usize, Triple, Class)>) {
+        members.retain(|(place, _, class)| !self.is_done(*place, *class));
+    }
+}
+
+impl SolverWorker<'_, '_> {
+    /// Decides the candidates with the pair of this one together, if that is due: all of them, those that are feasible, or none. Gives what was
+    /// decided, or nothing if no time of the class may be spent.
+    pub(super) fn decide_together(
+        &mut self,
+        together: &mut Together<'_>,
+        triple: Triple,
+        (effort, one_is_enough): (Effort, bool),
+        spent: Duration,
+    ) -> anyhow::Result<Vec<(usize, Decision)>> {
+        let mut decided = Vec::new();
+        let mut members = together.due(triple);
+        while members.len() >= FEWEST {
+            let (work, timeout) = match effort {
+                Effort::Easy => (Some(EASY_WORK * members.len().min(MOST_WORK) as u32), self.context.options.timeout),
+                Effort::Hard { share, .. } if spent >= share => break,
+                Effort::Hard { query, .. } => (None, query),
+            };
+            self.work = work;
+            let limits = self.limits(timeout);
+            self.work = None;
+            if limits.reached().is_some() {
+                break;
+            }
+            let Triple { first, second, .. } = triple;
+            let remotes: Vec<EventId> = members.iter().map(|(_, triple, _)| triple.remote).collect();
+            match self.in_session(1, |session| session.decide_any_and_pins(first, &remotes, second, limits)) {
+                Answer::Feasible(assignment) => {
+                    let (shown, witness) = self.witness_of_any(first, &remotes, second, &assignment.order)?;
+                    let Some((place, _, class)) = members.iter().find(|(_, other, _)| *other == shown) else { break };
+                    let decision = feasible(shown, witness, Decider::Smt);
+                    together.note(*place, &decision, *class, one_is_enough);
+                    decided.push((*place, decision));
+                    together.still_open(&mut members);
+                }
+                Answer::Infeasible { rests_on_pin } => {
+                    for (place, triple, class) in members.drain(..) {
+                        let decision = infeasible(self.context, triple, rests_on_pin);
+                        together.note(place, &decision, class, one_is_enough);
+                        decided.push((place, decision));
+                    }
+                }
+                Answer::Unknown(_) => break,
+            }
+        }
+        Ok(decided)
+    }
+}
