@@ -156,6 +156,7 @@ pub const FILTERS: &[Choice<Decider>] = &[
     ("segment", "trace atomicity segments", Decider::Segment),
     ("early-witness", "schedules built without the solver", Decider::EarlyWitness),
     ("early-refutation", "cycles of forced orders", Decider::EarlyRefutation),
+    ("states", "the states that prefixes reach, where they are few", Decider::States),
 ];
 
 /// Whether a question can be asked of the trace.

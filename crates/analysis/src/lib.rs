@@ -12,6 +12,7 @@ pub mod options;
 pub mod other_ways;
 mod pool;
 pub mod predict;
+mod reachable;
 mod refuted_sections;
 pub mod remaining;
 pub mod schedule;

@@ -5,6 +5,7 @@
 //! witness found without a solver spares the class the solver.
 
 mod by_remote_class;
+mod by_states;
 mod observed;
 mod stages;
 mod totals;
@@ -18,6 +19,7 @@ use crate::open_tries::OpenTries;
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
 use crate::workers::{self, Apart, ApartOptions, Family, Report};
+use by_states::States;
 use foretrace_checker::Witness;
 use foretrace_encodings::{TraceView, paper};
 use foretrace_index::{MustHappenBefore, TraceIndex};
@@ -199,6 +201,7 @@ struct Run<'r, 'a> {
     /// Whether candidates whose remote access wrote what was there wait until the others are decided, and those that do.
     postpones: bool,
     postponed: Vec<Triple>,
+    states: States<'r>,
     /// Since when the run's limit is known to be reached.
     over_since: Option<Instant>,
     /// Whether a solver thread was given up.
@@ -219,6 +222,7 @@ impl<'r, 'a> Run<'r, 'a> {
             around: FxIndexMap::default(),
             postpones: context.options.wants_effect,
             postponed: Vec::new(),
+            states: States::default(),
             over_since: None,
             given_up: false,
         }
@@ -305,6 +309,9 @@ impl<'r, 'a> Run<'r, 'a> {
         for stage in Stage::ALL {
             if self.is_over() {
                 break;
+            }
+            if matches!(stage, Stage::Easy | Stage::Hard) {
+                self.by_states(&triples, &mut slots, matches!(stage, Stage::Easy))?;
             }
             let families = stage.families(self, &triples, &slots);
             self.solve(families, &mut slots, workers)?;

@@ -19,20 +19,28 @@ pub enum Decider {
     EarlyWitness,
     /// The forced orders of the candidate close to a cycle.
     EarlyRefutation,
+    /// The states that prefixes reach, where they are few.
+    States,
     /// The solver.
     Smt,
 }
 
 impl Decider {
     /// All stages in the order in which they are asked.
-    pub const ALL: [Decider; 6] = [
+    pub const ALL: [Decider; 7] = [
         Decider::MustHappenBefore,
         Decider::CutPoints,
         Decider::Segment,
         Decider::EarlyWitness,
         Decider::EarlyRefutation,
+        Decider::States,
         Decider::Smt,
     ];
+
+    /// Whether it judges each candidate by itself, without a search.
+    pub fn is_filter(self) -> bool {
+        !matches!(self, Decider::States | Decider::Smt)
+    }
 
     /// Whether what it refutes is infeasible in every model, whatever reads return.
     pub fn holds_in_every_model(self) -> bool {
@@ -47,6 +55,7 @@ impl Decider {
             Decider::Segment => "segment",
             Decider::EarlyWitness => "early-witness",
             Decider::EarlyRefutation => "early-refutation",
+            Decider::States => "states",
             Decider::Smt => "smt",
         }
     }

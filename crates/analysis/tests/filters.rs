@@ -95,7 +95,7 @@ fn on_random_traces(shape: &Shape) {
         }
     }
     println!("feasible and infeasible ones: {:?}, decided together {:?}", decided.asked, decided.by_any);
-    for decider in Decider::ALL.into_iter().filter(|decider| *decider != Decider::Smt) {
+    for decider in Decider::ALL.into_iter().filter(|decider| decider.is_filter()) {
         let [feasible, infeasible] = decided.by.get(&decider).copied().unwrap_or_default();
         println!("{decider}: {feasible} feasible, {infeasible} infeasible");
         // Where `scripts/mutants` asks for few traces, some filter may decide none of their candidates.

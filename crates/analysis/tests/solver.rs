@@ -280,7 +280,7 @@ fn no_switch_changes_a_verdict() {
         any,
         |seed, trace, observed, transactions, question, truth| {
             // A different choice of filters for each seed; over all seeds every one.
-            let chosen = seed % 32;
+            let chosen = seed % 64;
             let mut options = Options::new(trace.data);
             options.question = question;
             options.candidates = CandidateSet::All;

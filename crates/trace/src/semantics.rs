@@ -159,6 +159,12 @@ impl<'t> Semantics<'t> {
         effect
     }
 
+    /// Has a variable hold what it holds at first. Of use for variables on whose values no condition depends: states that differ in these only
+    /// become equal.
+    pub fn forget(&self, state: &mut State, var: VarId) {
+        state.memory[var.index()] = self.data.initial(var);
+    }
+
     /// The event is the next of its thread, the thread runs, and no other is inside a step of several parts.
     fn in_turn(&self, state: &State, event: EventId) -> Result<(), Blocked> {
         let thread = self.trace.event(event).thread;

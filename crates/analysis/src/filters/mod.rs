@@ -287,7 +287,7 @@ impl<'a> Filters<'a> {
                         || self.refutation.refutes(&forcing.orders, &forcing.reads, triple)
                 })
                 .map(infeasible),
-            Decider::Smt => None,
+            Decider::States | Decider::Smt => None,
         }
     }
 

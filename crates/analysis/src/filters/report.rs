@@ -67,7 +67,7 @@ impl Counters {
     }
 
     pub fn report(&self) -> FilterReport {
-        let counts = Decider::ALL.iter().zip(&self.0).filter(|(decider, _)| **decider != Decider::Smt);
+        let counts = Decider::ALL.iter().zip(&self.0).filter(|(decider, _)| decider.is_filter());
         let read = |counter: &Counter| FilterCount {
             asked: counter.asked.load(Relaxed),
             feasible: counter.feasible.load(Relaxed),

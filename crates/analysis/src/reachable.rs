@@ -1,0 +1,313 @@
+//! The states that prefixes reach, looked at between the steps that threads can race for.
+//!
+//! Where a data structure is under one lock, each section reads what earlier ones wrote, and few orders of the sections fit the values: a puzzle for
+//! a solver, and few states. Three things keep states few.
+//!
+//! - A step that commutes with whatever other threads can do before it is taken at once, alone: a persistent set of one step (Godefroid,
+//!   "Partial-Order Methods for the Verification of Concurrent Systems", LNCS 1032, chapter 4). Each prefix without it can be made longer by it,
+//!   and in each prefix with it, it can come first. The order of accesses that conflict stays the same.
+//! - Values of variables on which no condition depends are forgotten.
+//! - Accesses of such variables are taken at once, too, but for those of the variable that is asked about.
+//!
+//! So a candidate that some prefix shows is shown by one that is looked at. This is for the model with path conditions, prefixes, and conflict
+//! independence.
+
+use crate::filters::{RegionsByThread, region_around};
+use foretrace_encodings::TraceView;
+use foretrace_trace::{EventId, Node, Op, Semantics, State, SyncId, TermId, ThreadId, Triple, VarId};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::ops::Range;
+
+#[cfg(test)]
+mod tests;
+
+/// States at most.
+const MOST_STATES: usize = 50_000;
+
+/// Contents of variables in all states together: some hundred megabytes.
+const MOST_CONTENTS: usize = 8_000_000;
+
+/// Steps of all ways between states.
+const MOST_STEPS: usize = 10_000_000;
+
+/// So many states are made before somebody looks at the limits again.
+const LOOK: usize = 64;
+
+/// What is the same for each variable that is asked about.
+pub(crate) struct Reachability<'t> {
+    view: TraceView<'t>,
+    semantics: Semantics<'t>,
+    /// Of each event, whether it commutes with whatever other threads can do before it.
+    commutes: Vec<bool>,
+    /// Of each variable, whether a condition depends on its values.
+    counts: Vec<bool>,
+}
+
+/// All states that prefixes reach.
+pub(crate) struct Reachable<'r, 't> {
+    of: &'r Reachability<'t>,
+    /// The variable that is asked about.
+    var: VarId,
+    states: IndexSet<State, FxBuildHasher>,
+    /// Of each state, the ways to others.
+    onward: Vec<Range<usize>>,
+    ways: Vec<Way>,
+    /// The steps of all ways. Those before the first way lead to the first state.
+    steps: Vec<EventId>,
+}
+
+struct Way {
+    steps: Range<usize>,
+    target: usize,
+}
+
+impl<'t> Reachability<'t> {
+    /// Of a trace with these critical sections.
+    pub(crate) fn new(view: TraceView<'t>, semantics: Semantics<'t>, regions: &RegionsByThread) -> Reachability<'t> {
+        Reachability { view, semantics, commutes: commutes(view, regions), counts: counts(view) }
+    }
+
+    /// All states, for candidates on a variable; nothing if there are too many, or `go_on` says no.
+    pub(crate) fn all(&self, var: VarId, go_on: &dyn Fn() -> bool) -> Option<Reachable<'_, 't>> {
+        let most = MOST_STATES.min(MOST_CONTENTS / self.view.trace.vars.len().max(1));
+        let mut reachable = Reachable {
+            of: self,
+            var,
+            states: IndexSet::default(),
+            onward: Vec::new(),
+            ways: Vec::new(),
+            steps: Vec::new(),
+        };
+        let mut first = self.semantics.initial();
+        reachable.take_at_once(&mut first);
+        reachable.states.insert(first);
+        while let Some(state) = reachable.states.get_index(reachable.onward.len()).cloned() {
+            let is_late = reachable.onward.len().is_multiple_of(LOOK) && !go_on();
+            if is_late || reachable.states.len() > most || reachable.steps.len() > MOST_STEPS {
+                return None;
+            }
+            reachable.expand(&state);
+        }
+        Some(reachable)
+    }
+
+    fn is_taken_at_once(&self, event: EventId, asked: VarId) -> bool {
+        let op = &self.view.trace.event(event).op;
+        let is_forgotten = |var: VarId| var != asked && !self.counts[var.index()];
+        self.commutes[event.index()]
+            || self.view.trace.event(event).part.is_none()
+                && op.condition().is_none()
+                && op.var().is_some_and(is_forgotten)
+    }
+}
+
+impl Reachable<'_, '_> {
+    fn expand(&mut self, state: &State) {
+        let from = self.ways.len();
+        let semantics = &self.of.semantics;
+        for event in semantics.next_events(state).collect::<Vec<_>>() {
+            let waiting = semantics.releasable(state, event);
+            let choices = if waiting.is_empty() { vec![None] } else { waiting.into_iter().map(Some).collect() };
+            for choice in choices {
+                let mut next = state.clone();
+                let first = self.steps.len();
+                if !self.take(&mut next, event, choice) {
+                    continue;
+                }
+                self.take_at_once(&mut next);
+                let target = self.states.insert_full(next).0;
+                self.ways.push(Way { steps: first..self.steps.len(), target });
+            }
+        }
+        self.onward.push(from..self.ways.len());
+    }
+
+    /// Takes all steps that can be taken at once.
+    fn take_at_once(&mut self, state: &mut State) {
+        loop {
+            let before = self.steps.len();
+            for thread in 0..self.of.view.trace.threads.len() {
+                while let Some(event) = self.of.semantics.next(state, ThreadId::from_index(thread)) {
+                    if !self.of.is_taken_at_once(event, self.var) || !self.take(state, event, None) {
+                        break;
+                    }
+                }
+            }
+            if self.steps.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Takes a step, if it can be taken.
+    fn take(&mut self, state: &mut State, event: EventId, released: Option<ThreadId>) -> bool {
+        let is_taken = self.of.semantics.step(state, event, released).is_ok();
+        if is_taken {
+            self.steps.push(event);
+            let op = &self.of.view.trace.event(event).op;
+            if let Some(var) = op.var().filter(|var| op.writes() && !self.of.counts[var.index()]) {
+                self.of.semantics.forget(state, var);
+            }
+        }
+        is_taken
+    }
+
+    /// A schedule that shows a candidate on the variable that was asked about; nothing if no prefix does. The states that it looks at are counted.
+    pub(crate) fn schedule(&self, triple: Triple, visited: &mut usize) -> Option<Vec<EventId>> {
+        let before = self.ways.first().map_or(self.steps.len(), |way| way.steps.start);
+        let first = after(triple, 0, &self.steps[..before])?;
+        if first == SHOWN {
+            return Some(self.until(triple.second, std::slice::from_ref(&(0..before))));
+        }
+        let mut found = vec![Found { state: 0, progress: first, by: None }];
+        let mut seen = FxHashSet::from_iter([(0, first)]);
+        let mut at = 0;
+        while let Some(Found { state, progress, .. }) = found.get(at).copied() {
+            *visited += 1;
+            for way in self.onward[state].clone() {
+                let Way { steps, target } = &self.ways[way];
+                let Some(next) = after(triple, progress, &self.steps[steps.clone()]) else { continue };
+                if !seen.insert((*target, next)) {
+                    continue;
+                }
+                found.push(Found { state: *target, progress: next, by: Some((at, way)) });
+                if next == SHOWN {
+                    let taken = std::iter::successors(Some((at, way)), |(from, _)| found[*from].by);
+                    let mut parts: Vec<Range<usize>> = taken.map(|(_, way)| self.ways[way].steps.clone()).collect();
+                    parts.push(0..before);
+                    parts.reverse();
+                    return Some(self.until(triple.second, &parts));
+                }
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// These steps, up to the event.
+    fn until(&self, last: EventId, parts: &[Range<usize>]) -> Vec<EventId> {
+        let mut schedule: Vec<EventId> =
+            parts.iter().flat_map(|part| self.steps[part.clone()].iter().copied()).collect();
+        if let Some(at) = schedule.iter().position(|event| *event == last) {
+            schedule.truncate(at + 1);
+        }
+        schedule
+    }
+}
+
+/// A state that a search has come to, how many accesses of the candidate have come before, and from where and by which way it came there.
+#[derive(Clone, Copy)]
+struct Found {
+    state: usize,
+    progress: usize,
+    by: Option<(usize, usize)>,
+}
+
+/// First, remote and second have come, in this order.
+const SHOWN: usize = 3;
+
+/// How many of a candidate's accesses have come in order after these steps, too; nothing if they come in another order.
+fn after(Triple { first, remote, second }: Triple, mut progress: usize, steps: &[EventId]) -> Option<usize> {
+    let wanted = [first, remote, second];
+    for step in steps.iter().filter(|step| wanted.contains(step)) {
+        match wanted.get(progress) {
+            Some(next) if next == step => progress += 1,
+            None => return Some(progress),
+            Some(_) => return None,
+        }
+    }
+    Some(progress)
+}
+
+/// Of each event, whether it commutes with whatever other threads can do before it, and none of that keeps it from being taken.
+fn commutes(view: TraceView<'_>, regions: &RegionsByThread) -> Vec<bool> {
+    let trace = view.trace;
+    let mut is_tried = vec![false; trace.syncs.len()];
+    for event in &trace.events {
+        if let Op::Busy { lock } = event.op {
+            is_tried[lock.index()] = true; // a try fails only while the lock is held
+        }
+    }
+    let accesses = Accesses::new(view, regions);
+    let commutes = |id: EventId| match trace.event(id).op {
+        _ if trace.event(id).part.is_some() => false, // between its parts no other thread goes on
+        Op::Begin { .. } | Op::End { .. } | Op::Let { .. } | Op::Assume { .. } => true,
+        Op::Call { .. } | Op::Return { .. } | Op::Fork { .. } | Op::Join { .. } => true,
+        Op::Release { lock } => !is_tried[lock.index()],
+        Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } => accesses.are_apart_from(id),
+        _ => false,
+    };
+    (0..trace.events.len()).map(|event| commutes(EventId::from_index(event))).collect()
+}
+
+/// The accesses of each variable, and the locks that are held at each.
+struct Accesses<'t> {
+    view: TraceView<'t>,
+    of_var: Vec<Vec<EventId>>,
+    locks: Vec<Vec<SyncId>>,
+}
+
+impl<'t> Accesses<'t> {
+    fn new(view: TraceView<'t>, regions: &RegionsByThread) -> Accesses<'t> {
+        let trace = view.trace;
+        let mut of_var = vec![Vec::new(); trace.vars.len()];
+        let mut locks = vec![Vec::new(); trace.events.len()];
+        for (id, event) in trace.iter() {
+            let Some(var) = event.op.var() else { continue };
+            of_var[var.index()].push(id);
+            let own = regions.iter().map(|by_thread| by_thread.get(event.thread.index()));
+            let around = own.map(|own| own.and_then(|own| region_around(own, id)));
+            let held = around.flatten().filter(|region| !region.shared && region.start < id).map(|region| region.lock);
+            locks[id.index()] = held.collect();
+        }
+        Accesses { view, of_var, locks }
+    }
+
+    /// Whether no access of another thread that conflicts with this one can come right before it: both hold one lock, or one always comes before
+    /// the other.
+    fn are_apart_from(&self, id: EventId) -> bool {
+        let TraceView { trace, clocks, .. } = self.view;
+        let event = trace.event(id);
+        let own = &self.locks[id.index()];
+        let is_apart = |other: &EventId| {
+            let that = trace.event(*other);
+            that.thread == event.thread
+                || !event.op.writes() && !that.op.writes()
+                || own.iter().any(|lock| self.locks[other.index()].contains(lock))
+                || clocks.before(id, *other)
+                || clocks.before(*other, id)
+        };
+        event.op.var().is_none_or(|var| self.of_var[var.index()].iter().all(is_apart))
+    }
+}
+
+/// Of each variable, whether a condition depends on its values.
+fn counts(view: TraceView<'_>) -> Vec<bool> {
+    let trace = view.trace;
+    let mut writes: Vec<Vec<EventId>> = vec![Vec::new(); trace.vars.len()];
+    for (id, event) in trace.iter() {
+        if let Some(var) = event.op.var().filter(|_| event.op.writes()) {
+            writes[var.index()].push(id);
+        }
+    }
+    let mut counts = vec![false; trace.vars.len()];
+    let mut seen = vec![false; trace.terms.len()];
+    let mut open: Vec<TermId> = trace.events.iter().filter_map(|event| event.op.condition()).collect();
+    while let Some(term) = open.pop() {
+        if std::mem::replace(&mut seen[term.index()], true) {
+            continue;
+        }
+        open.extend(trace.terms.args(term));
+        let Node::Leaf(local) = trace.terms.node(term) else { continue };
+        let op = &trace.event(local.definition).op;
+        match op.var() {
+            Some(var) if !std::mem::replace(&mut counts[var.index()], true) => {
+                open.extend(writes[var.index()].iter().filter_map(|write| trace.event(*write).op.computed()));
+            }
+            Some(_) => (),
+            None => open.extend(op.computed()),
+        }
+    }
+    counts
+}

@@ -1,0 +1,136 @@
+//! What is said of reachable states, held against all interleavings.
+
+use super::Reachability;
+use crate::filters::regions_by_thread;
+use foretrace_checker::Checker;
+use foretrace_checker::oracle::Oracle;
+use foretrace_encodings::TraceView;
+use foretrace_index::{MustHappenBefore, TraceIndex};
+use foretrace_trace::strategies::{Shape, random_appends, random_conditions, random_trace, random_waits};
+use foretrace_trace::{
+    Atomic, Data, Feasibility, Independence, Model, Observed, Question, Semantics, SyncKind, Trace, TraceBuilder,
+};
+use rustc_hash::FxHashMap;
+
+/// How much was compared: feasible and infeasible candidates, states of the search and of all interleavings.
+#[derive(Default, Debug)]
+struct Compared {
+    feasible: usize,
+    infeasible: usize,
+    states: usize,
+    all_states: usize,
+}
+
+fn compare(seed: u64, (trace, observed): &(Trace, Observed), compared: &mut Compared) {
+    let question =
+        Question { model: Model::Ctp, feasibility: Feasibility::Prefix, independence: Independence::Conflict };
+    let Ok(oracle) = Oracle::new(trace, observed, question.model) else { return };
+    let trace_index = TraceIndex::new(trace);
+    let clocks = MustHappenBefore::new(trace, &trace_index);
+    let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
+    let semantics = Semantics::new(trace, observed, question.model).expect("the model fits");
+    let reachability = Reachability::new(view, semantics, &regions_by_thread(trace, &trace_index));
+    let mut by_var = FxHashMap::default();
+    for atomic in [Atomic::Threads, Atomic::Marked] {
+        let transactions = atomic.transactions(trace);
+        let checker = Checker::new(trace, observed, &transactions, question).expect("the question fits");
+        for (triple, pattern) in oracle.decide(&transactions, question.feasibility, question.independence) {
+            let var = trace.event(triple.first).op.var().expect("an access");
+            let reachable = by_var.entry(var).or_insert_with(|| {
+                let reachable = reachability.all(var, &|| true).expect("few states");
+                compared.states += reachable.states.len();
+                compared.all_states += oracle.states();
+                reachable
+            });
+            let schedule = reachable.schedule(triple, &mut 0);
+            let said = format!("seed {seed}, {triple}: {schedule:?}, the oracle {pattern:?}\n{:#?}", trace.events);
+            assert_eq!(schedule.is_some(), pattern.is_some(), "{said}");
+            match schedule {
+                Some(schedule) => drop(checker.check(triple, &schedule).expect(&said)),
+                None => compared.infeasible += 1,
+            }
+            compared.feasible += usize::from(pattern.is_some());
+        }
+    }
+}
+
+#[test]
+fn states_tell_what_all_interleavings_tell() {
+    let mut compared = Compared::default();
+    for seed in 0..150 {
+        compare(seed, &random_trace(seed, &Shape::default()), &mut compared);
+        for make in [random_conditions, random_appends, random_waits] {
+            compare(seed, &make(seed), &mut compared);
+        }
+    }
+    println!("{compared:?}");
+    assert!(compared.feasible > 1_000 && compared.infeasible > 1_000, "{compared:?}");
+    assert!(compared.states * 2 < compared.all_states, "it spares little: {compared:?}");
+}
+
+/// Numbers below a bound, the same for a seed.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Two threads that change variables under one of two locks or none, and go on as they read.
+fn sections(seed: u64) -> (Trace, Observed) {
+    let mut chance = Chance(seed);
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    let locks = ["m", "n"];
+    for lock in locks {
+        builder.sync(lock, SyncKind::Mutex { recursive: false });
+    }
+    let variables = ["x", "y", "z"];
+    variables.iter().for_each(|var| {
+        builder.int_var(var, 0);
+    });
+    let mut values = [0, 0, 0];
+    let mut reads = 0;
+    for _ in 0..3 + chance.below(3) {
+        let thread = 1 + chance.below(2);
+        let lock = locks.get(chance.below(5) as usize / 2);
+        if let Some(lock) = lock {
+            builder.acquire(thread, lock);
+        }
+        for _ in 0..1 + chance.below(3) {
+            let at = chance.below(3) as usize;
+            match chance.below(3) {
+                0 => {
+                    values[at] = chance.below(3);
+                    builder.write(thread, variables[at], &values[at].to_string());
+                }
+                way => {
+                    reads += 1;
+                    let name = format!("r{reads}");
+                    builder.read(thread, variables[at], &name);
+                    if way == 1 {
+                        builder.assume(thread, &format!("(= {name} {})", values[at]));
+                    } else {
+                        let to = chance.below(3) as usize;
+                        values[to] = values[at] + 1;
+                        builder.write(thread, variables[to], &format!("(+ {name} 1)"));
+                    }
+                }
+            }
+        }
+        if let Some(lock) = lock {
+            builder.release(thread, lock);
+        }
+    }
+    builder.finish().expect("a valid trace")
+}
+
+#[test]
+fn states_tell_what_all_interleavings_of_sections_tell() {
+    let mut compared = Compared::default();
+    (0..1_200).for_each(|seed| compare(seed, &sections(seed), &mut compared));
+    println!("{compared:?}");
+    assert!(compared.feasible > 2_000 && compared.infeasible > 2_000, "{compared:?}");
+    assert!(compared.states * 2 < compared.all_states, "it spares little: {compared:?}");
+}
