@@ -20,6 +20,7 @@ macro_rules! cases {
 cases! {
     dashmap;
     guards;
+    handles;
     locals;
     own;
     parking;

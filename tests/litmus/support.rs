@@ -69,7 +69,7 @@ fn show_op(trace: &Trace, op: &Op) -> String {
             let expr = expr.map_or("?".to_string(), |expr| term(trace, expr));
             format!("write {expr} to {}: {}{}", var(*x), value(v), guarded(guard))
         }
-        Op::Rmw { var: x, dst, expr, value: v, stored, guard } => {
+        Op::Rmw { var: x, dst, expr, value: v, stored, guard, .. } => {
             let expr = expr.map_or("?".to_string(), |expr| term(trace, expr));
             let (old, new) = (value(v), value(stored));
             format!("rmw {} into {}, {expr}: {old} to {new}{}", var(*x), name(*dst), guarded(guard))

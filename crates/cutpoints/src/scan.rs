@@ -118,7 +118,7 @@ fn site(trace: &Trace, id: EventId) -> Option<(VarId, Site)> {
     let (var, kind) = match event.op {
         Op::Read { var, .. } => (var, Kind::Read),
         Op::Write { var, external: false, .. } => (var, Kind::Write),
-        Op::Rmw { var, .. } => (var, Kind::Rmw),
+        Op::Rmw { var, external: false, .. } => (var, Kind::Rmw),
         _ => return None,
     };
     Some((var, Site { place: event.loc, kind }))

@@ -211,7 +211,10 @@ pub fn act(trace: &Trace, step: &Step) -> String {
             let verb = if *external { "external write" } else { "write" };
             access(trace, verb, *var, step.written.as_ref(), None)
         }
-        Op::Rmw { var, .. } => access(trace, "rmw", *var, step.read.as_ref(), step.written.as_ref()),
+        Op::Rmw { var, external, .. } => {
+            let verb = if *external { "external rmw" } else { "rmw" };
+            access(trace, verb, *var, step.read.as_ref(), step.written.as_ref())
+        }
         Op::Begin { label, .. } | Op::End { label } => format!("{kind}{}", named(*label)),
         Op::Acquire { lock }
         | Op::Release { lock }

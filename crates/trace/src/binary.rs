@@ -71,6 +71,8 @@ mod flag {
     pub(super) const FIRST_FIELD: u64 = 8;
     /// Above the optional fields: it is one of two outcomes.
     pub(super) const TRIED: u64 = FIRST_FIELD << 5;
+    /// Above that: an `rmw` is external.
+    pub(super) const EXTERNAL: u64 = FIRST_FIELD << 6;
 }
 
 /// Content with the checksum that ends a file.

@@ -163,7 +163,7 @@ impl TraceBuilder {
         let var = self.variable(var);
         let dst = self.define_read(thread, var, dst);
         let expr = Some(self.term(thread, expr));
-        self.event(thread, Op::Rmw { var, dst, expr, value: None, stored: None, guard: None })
+        self.event(thread, Op::Rmw { var, dst, expr, value: None, stored: None, guard: None, external: false })
     }
 
     /// The same where the guard holds.
@@ -172,7 +172,7 @@ impl TraceBuilder {
         let dst = self.define_read(thread, var, dst);
         let expr = Some(self.term(thread, expr));
         let guard = Some(self.term(thread, guard));
-        self.event(thread, Op::Rmw { var, dst, expr, value: None, stored: None, guard })
+        self.event(thread, Op::Rmw { var, dst, expr, value: None, stored: None, guard, external: false })
     }
 
     /// A read of a trace without expressions: `value` was read, nothing where the trace has no data.
@@ -196,7 +196,7 @@ impl TraceBuilder {
             Some((old, new)) => (Some(self.assembler.literal(old)), Some(self.assembler.literal(new))),
             None => (None, None),
         };
-        self.event(thread, Op::Rmw { var, dst: None, expr: None, value, stored, guard: None })
+        self.event(thread, Op::Rmw { var, dst: None, expr: None, value, stored, guard: None, external: false })
     }
 
     /// `dst := expr`.
@@ -431,7 +431,7 @@ impl Added<'_> {
 
     /// It is a write by code that was not recorded.
     pub fn external(mut self) -> Self {
-        if let Op::Write { external, .. } = &mut self.event().op {
+        if let Op::Write { external, .. } | Op::Rmw { external, .. } = &mut self.event().op {
             *external = true;
         }
         self

@@ -117,13 +117,14 @@ impl Lowering<'_> {
             Op::Write { var, guard: condition, external, .. } => {
                 Op::Write { var: *var, expr: None, value: written, guard: guard(*condition), external: *external }
             }
-            Op::Rmw { var, dst, guard: condition, .. } => Op::Rmw {
+            Op::Rmw { var, dst, guard: condition, external, .. } => Op::Rmw {
                 var: *var,
                 dst: dst.filter(|_| values),
                 expr: None,
                 value: read,
                 stored: written,
                 guard: guard(*condition),
+                external: *external,
             },
             Op::Wake { cond, lock, cause, by } => {
                 Op::Wake { cond: *cond, lock: *lock, cause: *cause, by: by.map(|by| self.new_index[by.index()]) }

@@ -111,6 +111,8 @@ pub enum Op {
         stored: Option<TermId>,
         /// What must hold for the event to happen; may mention `dst`.
         guard: Option<TermId>,
+        /// Memory changed by code that was not recorded, in a way that depends on what it holds.
+        external: bool,
     },
     /// `dst := expr`, thread-local.
     Let {
@@ -377,7 +379,7 @@ impl Op {
 
     /// Whether it is a write by code that was not recorded.
     pub fn is_external(&self) -> bool {
-        matches!(self, Op::Write { external: true, .. })
+        matches!(self, Op::Write { external: true, .. } | Op::Rmw { external: true, .. })
     }
 
     /// What must hold for the event to happen: the guard of an access, the condition of an assume.

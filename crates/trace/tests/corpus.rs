@@ -1,6 +1,8 @@
 //! Real traces survive every change of format.
 
-use foretrace_trace::{Data, Format, Layout, Trace, lower, observe, read, read_from, validate, write, write_to};
+use foretrace_trace::{
+    Data, Format, Layout, Trace, TraceBuilder, lower, observe, read, read_from, validate, write, write_to,
+};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +33,20 @@ fn reread(bytes: &[u8]) -> Trace {
 /// The JSON of the file, line by line, without what its writer was free to choose.
 fn normalised(line: &str) -> serde_json::Value {
     serde_json::from_str(line).expect("a line of JSON")
+}
+
+#[test]
+fn every_format_says_which_updates_are_external() {
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    builder.int_var("count", 1);
+    builder.rmw(1, "count", "a", "(+ a 1)").external();
+    builder.rmw(1, "count", "b", "(- b 1)");
+    let trace = builder.build().expect("a trace");
+    for layout in [Layout::Jsonl, Layout::Binary] {
+        let external: Vec<bool> =
+            reread(&bytes(&trace, layout)).events.iter().map(|event| event.op.is_external()).collect();
+        assert_eq!(external, [true, false]);
+    }
 }
 
 #[test]

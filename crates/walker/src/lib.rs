@@ -3,6 +3,7 @@
 mod aliases;
 mod buffers;
 mod concrete;
+mod counts;
 mod detours;
 mod draft;
 mod emit;

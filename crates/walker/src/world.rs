@@ -1,5 +1,6 @@
 //! What all threads of a walk have in common: memory, variables, objects, and the events made so far.
 
+use crate::counts::Counts;
 use crate::detours::Detours;
 use crate::draft::Draft;
 use crate::emit::next_name;
@@ -46,6 +47,7 @@ pub(crate) struct World<'a> {
     pub cells: Cells,
     /// Per cell that was accessed, whether all that was by the library's code that threads meet in.
     meeting: Vec<Option<bool>>,
+    pub counts: Counts,
     /// Per cell, its value before the first event, where that is known.
     pub initial: Vec<Option<u64>>,
     /// Per cell what the last access found or left there, as bits and as a literal.
@@ -130,6 +132,7 @@ impl<'a> World<'a> {
             survey: None,
             cells: Cells::new(sharing),
             meeting: Vec::new(),
+            counts: Counts::default(),
             initial: Vec::new(),
             contents: Vec::new(),
             fixed: Vec::new(),

@@ -123,7 +123,7 @@ fn tickets_differ(trace: &Trace, trace_index: &TraceIndex, next: VarId, clocks: 
     let mut step = None;
     for write in &trace_index.writes[next.index()] {
         match &trace.event(*write).op {
-            Op::Rmw { expr: Some(stored), guard: None, .. } => {
+            Op::Rmw { expr: Some(stored), guard: None, external: false, .. } => {
                 let own = added(trace, *write, *stored)?;
                 if *step.get_or_insert(own) != own {
                     return None;

@@ -276,7 +276,7 @@ impl Machine<'_> {
         let stored = Some(self.recorder.literal(&new.value));
         let expr = Some(self.recorder.term(new));
         self.memory[var.index()] = new.value.clone();
-        self.recorder.event(thread, at, Op::Rmw { var, dst, expr, value, stored, guard });
+        self.recorder.event(thread, at, Op::Rmw { var, dst, expr, value, stored, guard, external: false });
     }
 
     fn spawn(&mut self, thread: usize, at: usize, child: usize) -> Stepped {

@@ -283,6 +283,7 @@ impl<R: BufRead> Reader<R> {
                 value: given.at(2, || self.term_use())?,
                 stored: given.at(3, || self.term_use())?,
                 guard: given.at(4, || self.term_use())?,
+                external: given.has(6),
             },
             "let" => Op::Let { dst: self.name_use()?, expr: self.term_use()? },
             "assume" => Op::Assume { expr: self.term_use()?, why: if given.has(0) { Why::Pin } else { Why::Branch } },

@@ -275,7 +275,7 @@ impl Fields {
             Op::Write { var: written, expr, value, guard, external } => {
                 (var(*written), [term(*expr), term(*value), term(*guard), mark(*external), None])
             }
-            Op::Rmw { var: both, dst, expr, value, stored, guard } => {
+            Op::Rmw { var: both, dst, expr, value, stored, guard, .. } => {
                 (var(*both), [name(*dst), term(*expr), term(*value), term(*stored), term(*guard)])
             }
             Op::Let { dst, expr } => ([Some(Field::Name(*dst)), Some(Field::Term(*expr))], [None; 5]),
@@ -337,6 +337,7 @@ fn write_event(out: &mut Output<impl Write>, tables: &Tables, event: &Event) {
         flags |= if present { bit } else { 0 };
     }
     flags |= if event.tried { flag::TRIED } else { 0 };
+    flags |= if matches!(event.op, Op::Rmw { external: true, .. }) { flag::EXTERNAL } else { 0 };
     for (position, field) in fields.optional.iter().enumerate() {
         flags |= if field.is_some() { flag::FIRST_FIELD << position } else { 0 };
     }

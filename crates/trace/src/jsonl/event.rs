@@ -87,7 +87,8 @@ impl<'a> Fields<'a, '_> {
                 self.bind(dst, var);
                 let expr = self.expression("expr")?;
                 let (value, stored) = (self.value("value", var)?, self.value("stored", var)?);
-                Op::Rmw { var, dst, expr, value, stored, guard: self.expression("guard")? }
+                let guard = self.expression("guard")?;
+                Op::Rmw { var, dst, expr, value, stored, guard, external: self.external()? }
             }
             "let" => {
                 let expr = self.needed("expr", Self::expression)?;

@@ -272,13 +272,14 @@ fn access(line: &mut Line, trace: &Trace, op: &Op) -> io::Result<()> {
             line.expression(trace, "guard", *guard)?;
             if *external { line.plain("external", true) } else { Ok(()) }
         }
-        Op::Rmw { var, dst, expr, value, stored, guard } => {
+        Op::Rmw { var, dst, expr, value, stored, guard, external } => {
             line.var(trace, *var)?;
             line.name(trace, "dst", *dst)?;
             line.expression(trace, "expr", *expr)?;
             line.value(trace, "value", *value)?;
             line.value(trace, "stored", *stored)?;
-            line.expression(trace, "guard", *guard)
+            line.expression(trace, "guard", *guard)?;
+            if *external { line.plain("external", true) } else { Ok(()) }
         }
         _ => Ok(()),
     }

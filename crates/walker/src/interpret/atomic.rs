@@ -194,13 +194,15 @@ impl Walk<'_, '_> {
         let old = Word { term: Some(term), ..Word::constant(size * 8, record.words[1]) };
         let value = new(self, old);
         let value = self.checked(value, record.words[2], "an updated value");
+        self.world.counts.update(cell, expected.is_none() && value.term == Some(term));
         let value = self.world.expressions.whole(value);
         let guard = expected.and_then(|expected| self.world.expressions.compare(Func::Eq, old, expected).term);
         let dst = self.world.fresh_name(&mut self.thread.names, name);
         let [_, found, stored, _] = record.words;
         let (var, found, stored) = (VarId(cell), self.world.literal(cell, found), self.world.literal(cell, stored));
         let expr = Some(value.term.unwrap_or(stored));
-        let op = Op::Rmw { var, dst: Some(dst), expr, value: Some(found), stored: Some(stored), guard };
+        let op =
+            Op::Rmw { var, dst: Some(dst), expr, value: Some(found), stored: Some(stored), guard, external: false };
         self.world.push(source, op);
         self.count_access(cell);
         self.world.memory.replace(address, size, record.words[2]);

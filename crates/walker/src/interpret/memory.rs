@@ -10,7 +10,7 @@ use crate::value::{Value, Word, mask};
 use crate::world::Source;
 use foretrace_instrument::sidecar::Operand;
 use foretrace_runtime::record::Kind;
-use foretrace_trace::{Op, TermId, VarId, Why};
+use foretrace_trace::{Func, Op, TermId, VarId, Why};
 
 /// The pieces of an access: shared cells and what lies between them.
 #[derive(Default)]
@@ -322,12 +322,30 @@ impl Walk<'_, '_> {
         match self.world.memory.replace(address, size, bits) {
             None => self.world.starts_as(cell, bits),
             Some(known) if known != bits => {
-                let op = self.written(cell, None, bits, true);
+                let is_count = self.world.is_of_library(cell) && self.world.counts.is_count(cell);
+                let op = match is_count {
+                    true => self.counted_outside(source, cell, (size, known, bits)),
+                    false => self.written(cell, None, bits, true),
+                };
                 self.world.push_unlogged(source, op);
                 self.world.statistics.external_writes += 1;
             }
             Some(_) => {}
         }
+    }
+
+    /// Code that was not recorded has counted: what it added, it adds in every schedule.
+    fn counted_outside(&mut self, source: Source, cell: u32, (size, known, bits): (u32, u64, u64)) -> Op {
+        let event = self.world.draft.next_access(source.thread, source.loc);
+        let term = self.world.expressions.local(event, size * 8);
+        let old = Word { term: Some(term), ..Word::constant(size * 8, known) };
+        let added = Word::constant(size * 8, bits.wrapping_sub(known));
+        let sum = self.world.expressions.binary(Func::BvAdd, old, added);
+        let expr = self.world.expressions.whole(sum).term;
+        let dst = Some(self.world.fresh_name(&mut self.thread.names, ""));
+        let (value, stored) = (self.world.literal(cell, known), self.world.literal(cell, bits));
+        let (value, stored) = (Some(value), Some(stored));
+        Op::Rmw { var: VarId(cell), dst, expr, value, stored, guard: None, external: true }
     }
 
     pub(super) fn store(
@@ -389,6 +407,7 @@ impl Walk<'_, '_> {
         self.world.starts_unseen(self.thread.id, cell);
         self.world.accesses(self.thread.id, cell);
         let op = self.written(cell, word.term, word.bits, false);
+        self.world.counts.set(cell);
         self.world.push(source, op);
         self.count_access(cell);
     }
@@ -456,6 +475,7 @@ impl Walk<'_, '_> {
             let bytes = bytes.part(offset, size);
             let expr = self.world.expressions.join(&bytes).term;
             let op = self.written(cell, expr, bytes.bits, false);
+            self.world.counts.set(cell);
             self.world.push_part(source, op, part);
             self.count_access(cell);
         }
