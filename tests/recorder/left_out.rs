@@ -105,6 +105,27 @@ fn shared_memory_is_left_out_while_one_thread_has_it_for_long() {
     assert!((300..2000).contains(&records), "{records} records of 40,020 accesses");
 }
 
+/// A thread that waits in a loop of loads for half a second.
+const WAITING: &str = "#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+static atomic_int ready, closed;
+static void *set(void *arg) { usleep(500000); ready = 1; return arg; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, set, 0);
+    while (!ready && !closed) ;
+    return pthread_join(thread, 0);
+}
+";
+
+#[test]
+fn a_thread_that_spins_beside_others_lets_them_go_first() {
+    let workshop = Workshop::build_text(WAITING, "waiting.c");
+    let events = trace(&workshop, "run", false, &["--parallel"], &[]);
+    assert!((10_000..200_000).contains(&events.len()), "{} events", events.len());
+}
+
 /// A thread that counts for long what nobody else touches meanwhile.
 const SPINNING: &str = "#include <pthread.h>
 static long count;

@@ -15,8 +15,10 @@ mod priorities;
 mod release;
 mod repeating;
 mod replay;
+mod rests;
 mod rounds;
 mod serial;
+mod spinning;
 mod steer;
 mod stuck;
 mod target;
@@ -122,6 +124,9 @@ pub fn stop_at_limit(thread: &'static Thread) {
 #[cold]
 #[inline(never)]
 pub fn point(thread: &'static Thread, access: Option<&Access>) {
+    if !controlled() {
+        return rests::look(thread);
+    }
     let may_go_on = || thread.count() < UNTIL.load(Relaxed);
     if priorities::ranks_records() {
         LOCK.lock();
@@ -149,6 +154,9 @@ fn look_up_to(thread: &Thread, until: u64) {
 #[cold]
 #[inline(never)]
 pub fn point_apart(thread: &'static Thread) {
+    if !controlled() {
+        return;
+    }
     let next = || if replay::may_go_beyond(thread) { Next::Go } else { Next::Hold };
     stand(thread, Stands::BeforeApart, next);
 }
@@ -403,15 +411,17 @@ pub fn created(thread: &'static Thread) {
         LOCK.lock();
         steer::created(thread);
         LOCK.unlock();
+    } else if !replaying() {
+        rests::begin(thread);
     }
 }
 
 /// A thread that appeared by itself: it queues at its first counted record, but the first of all runs.
 pub fn adopted(thread: &'static Thread) {
+    created(thread);
     if !controlled() {
         return;
     }
-    created(thread);
     LOCK.lock();
     thread.turn.state.set(State::Outside);
     if thread.number.get() == 1 {

@@ -4,6 +4,7 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::controller::repeating::Repeating;
+use crate::controller::spinning::Spinning;
 use crate::sys::Timespec;
 
 /// What a thread does that has not got the turn.
@@ -90,4 +91,5 @@ pub struct Turn {
     pub(super) passed_over: Cell<u64>,
     /// Whether it does the same again and again.
     pub(super) repeating: Repeating,
+    pub(super) spinning: Spinning,
 }
