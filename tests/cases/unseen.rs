@@ -389,12 +389,12 @@ fn locks_by_a_file_of_one_name_are_told() {
 /// A block gets the address of a freed one. What happens only if a thread gets the other one of the two rests on that, and all else comes out.
 #[test]
 fn blocks_of_one_address_are_not_mixed_up_in_silence() {
-    let judged = |flags: &str| {
+    let judged = |file: &str, flags: &str, seeds: u32| {
         let (mut rest, mut followed) = (0, 0);
         let workshop = Workshop::empty();
-        std::fs::copy("tests/cases/programs/given-again.c", workshop.path("plans.c")).expect("copied");
+        std::fs::copy(format!("tests/cases/programs/{file}"), workshop.path("plans.c")).expect("copied");
         workshop.make(&format!("foretrace cc -w -g -O1 -pthread {flags} -o program plans.c"));
-        for seed in 1..=6 {
+        for seed in 1..=seeds {
             workshop.make(&format!("foretrace record --seed {seed} -o run-{seed} -- ./program"));
             let predict = format!("foretrace predict run-{seed} --format json --witness-dir found-{seed}");
             let report = super::ran(&mut workshop.shell(&predict));
@@ -426,10 +426,12 @@ fn blocks_of_one_address_are_not_mixed_up_in_silence() {
         }
         (rest, followed)
     };
-    let (rest, followed) = judged("");
+    let (rest, followed) = judged("given-again.c", "", 6);
     assert!(rest > 0 && followed > 0, "{rest}, {followed}");
-    let (rest, followed) = judged("-DKEEPS");
+    let (rest, followed) = judged("given-again.c", "-DKEEPS", 6);
     assert!(rest == 0 && followed > 0, "{rest}, {followed}");
+    let (rest, followed) = judged("given-private.c", "", 2);
+    assert!(rest > 0 && followed > 0, "{rest}, {followed}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(crate) struct Sharing {
     pub shared: u64,
     /// Those of these that are handed on.
     handed_on: u64,
-    /// Blocks in whose place another one was allocated, earlier or later, where threads share both: a number of that place.
+    /// Blocks in whose place another one was allocated, earlier or later, where threads share one of them: a number of that place.
     again: FxHashMap<RegionId, u32>,
 }
 
@@ -49,16 +49,22 @@ pub(crate) struct Sharing {
 const MANY_HANDED_ON: u64 = 1024;
 
 impl Sharing {
-    /// Notes blocks of one place, where `heads` has the first one of each place.
+    /// Notes blocks of one place, where `heads` has the first one of each later block's place. A block that one thread alone has used is the
+    /// one that others get in another schedule.
     fn note_places(&mut self, heads: &FxHashMap<RegionId, RegionId>) {
         let is_shared = |pieces: &[(Piece, Shared)]| pieces.iter().any(|(_, shared)| *shared == Shared::Open);
-        let mut places: BTreeMap<RegionId, Vec<RegionId>> = BTreeMap::new();
-        for (region, _) in self.pieces.iter().filter(|(region, pieces)| **region != OUTSIDE && is_shared(pieces)) {
-            places.entry(*heads.get(region).unwrap_or(region)).or_default().push(*region);
+        let shared = self.pieces.iter().filter(|(region, pieces)| **region != OUTSIDE && is_shared(pieces));
+        let head = |region: &RegionId| *heads.get(region).unwrap_or(region);
+        let mut places: BTreeMap<RegionId, Vec<RegionId>> =
+            shared.map(|(region, _)| (head(region), Vec::new())).collect();
+        for (region, head) in heads {
+            if let Some(later) = places.get_mut(head) {
+                later.push(*region);
+            }
         }
-        let several = places.into_values().filter(|regions| regions.len() > 1);
-        for (number, regions) in (1..).zip(several) {
-            self.again.extend(regions.into_iter().map(|region| (region, number)));
+        let several = places.into_iter().filter(|(_, later)| !later.is_empty());
+        for (number, (first, later)) in (1..).zip(several) {
+            self.again.extend(later.into_iter().chain([first]).map(|region| (region, number)));
         }
     }
 
