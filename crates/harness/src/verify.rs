@@ -1,5 +1,7 @@
 //! Compares the logs of a replay with the steps that its schedule expects.
 
+mod use_of_freed;
+
 use super::schedule::{End, Handler};
 use foretrace_report::{SavedKind, SavedStep, SavedWitness};
 use foretrace_runtime::record::{BY_CANCELLATION, Kind, fail};
@@ -211,28 +213,6 @@ impl Events {
         (record.order() != Some(0)).then(|| Event { path: path.to_string(), record, start, size })
     }
 
-    /// Whether memory was freed only after its use, which a use after free should not be. A use by a function of the library has no record, so that
-    /// nothing is known.
-    pub fn is_freed_late(&self, use_: &UseOfFreed) -> bool {
-        let Some(access) = self.at(&use_.access.0, use_.access.1) else { return false };
-        let apart = self.apart.get(&use_.free.0).into_iter().flatten();
-        let freed = apart.filter(|record| record.kind == Kind::Free && record.at == use_.free.1);
-        freed.filter_map(Record::order).max().is_none_or(|freed| freed > access.order())
-    }
-
-    /// Whether a use after free ended in a fault, as where memory was unmapped: the access is in the log and did not take effect, and its
-    /// memory was freed by then.
-    pub fn faulted(&self, use_: &UseOfFreed) -> bool {
-        let Some(access) = self.record(&use_.access).filter(|record| record.kind.size() > 0) else { return false };
-        let apart = self.apart.get(&use_.free.0).into_iter().flatten();
-        let mut freed = apart.filter(|record| record.kind == Kind::Free && record.at == use_.free.1);
-        access.order() == Some(0)
-            && freed.any(|freed| {
-                let [start, bytes, ..] = freed.words;
-                start <= access.words[0] && (bytes == 0 || access.words[0] - start < bytes)
-            })
-    }
-
     /// The record at a position of a thread.
     fn record(&self, (path, at): &(String, u64)) -> Option<Record> {
         let records = self.threads.get(path)?;
@@ -353,10 +333,8 @@ impl Events {
         let mut last = 0;
         for step in expected {
             let is_use = |use_: &&UseOfFreed| (&use_.access.0, use_.access.1) == (&step.path, step.at);
-            if let Some(use_) = after_free.filter(is_use)
-                && self.record(&use_.access).is_some_and(|record| fits(step, &record, &location))
-                && self.faulted(use_)
-            {
+            let is_expected = |record: &Record| fits(step, record, &location);
+            if after_free.filter(is_use).is_some_and(|use_| self.failed(use_, is_expected)) {
                 continue;
             }
             let found = self.at(&step.path, step.at);
@@ -662,21 +640,5 @@ mod tests {
         let ends: Vec<(u64, u64)> = steps.iter().map(|step| (step.end().until, step.end().beyond)).collect();
         assert_eq!(ends, [(0, 0), (0, 1), (0, ALL_APART), (1, 0), (1, ALL_APART)]);
         assert_eq!(events.as_expected().len(), 2, "how often a thread allocates is no step");
-    }
-
-    #[test]
-    fn a_use_comes_after_all_that_is_freed_before_it() {
-        let late = |at: u64, orders: &[u64]| {
-            let used = vec![record(Kind::Store4, 0, [0x500, 5, 4, 0])];
-            let freed = orders.iter().map(|order| record(Kind::Free, 1, [0x500, 0, *order, 0])).collect();
-            let threads = [("0.1".to_string(), used)].into_iter().collect();
-            let apart = [("0".to_string(), freed)].into_iter().collect();
-            let events = Events { threads, apart, aliases: Aliases::default() };
-            events.is_freed_late(&UseOfFreed { free: ("0".to_string(), 1), access: ("0.1".to_string(), at) })
-        };
-        assert!(!late(0, &[3]) && !late(0, &[2, 3]));
-        assert!(late(0, &[5]) && late(0, &[3, 5]), "it is freed afterwards");
-        assert!(late(0, &[]), "it is never freed");
-        assert!(!late(7, &[5]), "the use has no record");
     }
 }
