@@ -434,6 +434,28 @@ fn blocks_of_one_address_are_not_mixed_up_in_silence() {
     assert!(rest > 0 && followed > 0, "{rest}, {followed}");
 }
 
+/// What uses of memory after its `free` rest on, over a few recordings.
+fn uses_rest_on(file: &str) -> Vec<Value> {
+    let workshop = Workshop::empty();
+    std::fs::copy(format!("tests/cases/programs/{file}"), workshop.path("user.cpp")).expect("copied");
+    workshop.make("foretrace c++ -std=c++20 -g -O1 -pthread -o program user.cpp");
+    let of_seed = |seed| {
+        workshop.make(&format!("foretrace record --seed {seed} -o run -- ./program"));
+        let report = super::ran(&mut workshop.shell("foretrace predict run --format json"));
+        let report: Value = serde_json::from_str(&report.out).expect("JSON");
+        report["uses_after_free"]["found"].as_array().cloned().unwrap_or_default()
+    };
+    (0..4).flat_map(of_seed).map(|use_| use_["rests_on"].clone()).collect()
+}
+
+#[test]
+fn memory_that_the_library_decides_to_free_is_freed_by_code_that_was_not_recorded() {
+    let by_library = uses_rest_on("library-pool.cpp");
+    assert!(!by_library.is_empty() && by_library.iter().all(|rests_on| rests_on == "external"), "{by_library:?}");
+    let by_program = uses_rest_on("thread-owner.cpp");
+    assert!(by_program.iter().any(Value::is_null), "{by_program:?}");
+}
+
 #[test]
 fn code_without_atomic_instructions_orders_nothing() {
     for how in [SHARED, OBJECT] {

@@ -225,7 +225,7 @@ impl Latest {
                 self.fork.insert(child.0, step);
             }
             Op::Join { child } => found.extend(self.of_thread.get(&child.0)),
-            Op::Free { vars, syncs } => {
+            Op::Free { vars, syncs, .. } => {
                 let variables = vars.iter().map(|var| (Object::Variable(*var), Mode::Write));
                 for (object, mode) in variables.chain(syncs.iter().map(|sync| (Object::Sync(*sync), Mode::Any))) {
                     self.of_object.entry(number(trace, object)).or_default().add(mode, step, found);

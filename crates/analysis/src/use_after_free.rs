@@ -168,7 +168,7 @@ fn classes(view: TraceView<'_>) -> IndexMap<Class, Vec<UseAfterFree>, FxBuildHas
     }
     let mut classes: IndexMap<Class, Vec<UseAfterFree>, FxBuildHasher> = IndexMap::default();
     for (free, event) in trace.iter() {
-        let Op::Free { vars, syncs } = &event.op else { continue };
+        let Op::Free { vars, syncs, .. } = &event.op else { continue };
         let of_vars = vars.iter().flat_map(|var| trace_index.accesses[var.index()].iter().rev());
         let of_syncs = syncs.iter().filter_map(|sync| of_object.get(sync)).flat_map(|uses| uses.iter().rev());
         for access in of_vars.chain(of_syncs) {

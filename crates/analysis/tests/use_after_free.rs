@@ -41,7 +41,7 @@ impl Automaton for FirstUse<'_> {
 
     fn after(&self, progress: &Progress, event: EventId, _: Values) -> Option<Progress> {
         let by_other = self.trace.event(event).thread != self.trace.event(self.free).thread;
-        let Op::Free { vars, syncs } = &self.trace.event(self.free).op else { return None };
+        let Op::Free { vars, syncs, .. } = &self.trace.event(self.free).op else { return None };
         let op = &self.trace.event(event).op;
         let is_use = match *op {
             Op::Acquire { lock } | Op::Release { lock } | Op::Signal { cond: lock } => syncs.contains(&lock),

@@ -92,7 +92,7 @@ pub(crate) fn run(
         see(event, effect);
         let op = &trace.event(event).op;
         run.passes_external |= op.is_external();
-        if let Op::Free { vars, syncs } = op {
+        if let Op::Free { vars, syncs, .. } = op {
             vars.iter().for_each(|var| freed.0[var.index()] = true);
             syncs.iter().for_each(|sync| freed.1[sync.index()] = true);
         }

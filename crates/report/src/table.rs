@@ -232,7 +232,7 @@ pub fn act(trace: &Trace, step: &Step) -> String {
         }
         Op::Fork { child } | Op::Join { child } => format!("{kind} {}", thread_name(trace, *child)),
         Op::Call { method, .. } | Op::Return { method, .. } => format!("{kind} {}", trace.names.text(*method)),
-        Op::Free { vars, syncs } => {
+        Op::Free { vars, syncs, .. } => {
             let names = vars.iter().map(|var| trace.vars[var.index()].shown());
             let names: Vec<&str> = names.chain(syncs.iter().map(|id| &*trace.syncs[id.index()].key)).collect();
             format!("free {}", names.join(", "))

@@ -359,14 +359,14 @@ impl TraceBuilder {
     /// Give variables' memory back.
     pub fn free(&mut self, thread: u64, vars: &[&str]) -> Added<'_> {
         let vars = vars.iter().map(|var| self.variable(var)).collect();
-        self.event(thread, Op::Free { vars, syncs: Box::default() })
+        self.event(thread, Op::Free { vars, syncs: Box::default(), external: false })
     }
 
     /// Give the memory of synchronisation objects back, which were declared.
     pub fn free_syncs(&mut self, thread: u64, keys: &[&str]) -> Added<'_> {
         let known: Vec<_> = keys.iter().map(|key| self.assembler.known_sync(key)).collect();
         let syncs = known.into_iter().map(|sync| self.keep(sync, SyncId(0))).collect();
-        self.event(thread, Op::Free { vars: Box::default(), syncs })
+        self.event(thread, Op::Free { vars: Box::default(), syncs, external: false })
     }
 
     /// Code that may order threads; of which object, `""` for any.
@@ -431,7 +431,8 @@ impl Added<'_> {
 
     /// It is a write by code that was not recorded.
     pub fn external(mut self) -> Self {
-        if let Op::Write { external, .. } | Op::Rmw { external, .. } = &mut self.event().op {
+        if let Op::Write { external, .. } | Op::Rmw { external, .. } | Op::Free { external, .. } = &mut self.event().op
+        {
             *external = true;
         }
         self

@@ -259,6 +259,8 @@ pub enum Op {
         vars: Box<[VarId]>,
         /// The synchronisation objects.
         syncs: Box<[SyncId]>,
+        /// Code that was not recorded alone decided to do so, by a state that the trace does not have.
+        external: bool,
     },
     /// Code ran here that may order threads in a way that the trace does not show.
     Unseen {
@@ -356,7 +358,7 @@ impl Op {
 
     /// Whether it uses memory that the other operation gives back: a variable or an object in it.
     pub fn uses_freed(&self, free: &Op) -> bool {
-        let Op::Free { vars, syncs } = free else { return false };
+        let Op::Free { vars, syncs, .. } = free else { return false };
         !self.is_external() && self.var().is_some_and(|var| vars.contains(&var))
             || self.used_syncs().iter().flatten().any(|object| syncs.contains(object))
     }
@@ -379,7 +381,10 @@ impl Op {
 
     /// Whether it is a write by code that was not recorded.
     pub fn is_external(&self) -> bool {
-        matches!(self, Op::Write { external: true, .. } | Op::Rmw { external: true, .. })
+        matches!(
+            self,
+            Op::Write { external: true, .. } | Op::Rmw { external: true, .. } | Op::Free { external: true, .. }
+        )
     }
 
     /// What must hold for the event to happen: the guard of an access, the condition of an assume.

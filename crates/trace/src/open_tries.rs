@@ -41,7 +41,7 @@ impl Trace {
 
 /// An operation that is always enabled and changes nothing.
 fn nothing() -> Op {
-    Op::Free { vars: Box::default(), syncs: Box::default() }
+    Op::Free { vars: Box::default(), syncs: Box::default(), external: false }
 }
 
 /// For each thread and lock, whether each of its holds was tried, innermost last.

@@ -12,7 +12,8 @@ fn keep_order(trace: &Trace, triple: Triple, earlier: EventId, later: EventId) -
         own == theirs && own_mode.coarse().relation(their_mode.coarse()) != Relation::Independent
     };
     let used = |op: &Op| -> Vec<(u32, Mode)> {
-        let (freed, objects): (&[_], &[_]) = if let Op::Free { vars, syncs } = op { (vars, syncs) } else { (&[], &[]) };
+        let (freed, objects): (&[_], &[_]) =
+            if let Op::Free { vars, syncs, .. } = op { (vars, syncs) } else { (&[], &[]) };
         let of_events = uses(op).into_iter().flatten().map(|(object, mode)| (number(trace, object), mode));
         let objects = objects.iter().map(|sync| (number(trace, Object::Sync(*sync)), Mode::Any));
         of_events.chain(freed.iter().map(|var| (var.0, Mode::Write))).chain(objects).collect()

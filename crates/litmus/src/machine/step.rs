@@ -79,9 +79,11 @@ impl Machine<'_> {
             Begin(label) => self.begin_block(thread, *label),
             End(label) => self.end_block(thread, *label),
             Join(child) => Op::Join { child: ThreadId::from_index(*child) },
-            Free(first, count) => {
-                Op::Free { vars: (first.0..first.0 + count).map(VarId).collect(), syncs: Box::default() }
-            }
+            Free(first, count) => Op::Free {
+                vars: (first.0..first.0 + count).map(VarId).collect(),
+                syncs: Box::default(),
+                external: false,
+            },
             Arrive(barrier) => Op::Arrive { barrier: *barrier, round: self.arrive(thread, *barrier) },
             Depart(barrier) => Op::Depart { barrier: *barrier, round: self.threads[thread].round },
             Post(sem) => self.count(*sem, |count| *count += 1, Op::Post { sem: *sem }),

@@ -153,7 +153,7 @@ fn first_use(trace: &Trace) -> Option<(EventId, EventId)> {
     let mut objects: Vec<Option<EventId>> = vec![None; trace.syncs.len()];
     for (at, event) in trace.events.iter().enumerate() {
         let at = EventId::from_index(at);
-        if let Op::Free { vars, syncs } = &event.op {
+        if let Op::Free { vars, syncs, .. } = &event.op {
             vars.iter().for_each(|var| freed[var.index()] = Some(at));
             syncs.iter().for_each(|sync| objects[sync.index()] = Some(at));
         }

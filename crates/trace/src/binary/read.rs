@@ -322,7 +322,10 @@ impl<R: BufRead> Reader<R> {
                 object: given.at(0, || self.name_use())?,
                 value: given.at(1, || self.json())?,
             },
-            "free" => Op::Free { vars: self.vars()?, syncs: given.at(0, || self.syncs())?.unwrap_or_default() },
+            "free" => {
+                let (vars, syncs) = (self.vars()?, given.at(0, || self.syncs())?.unwrap_or_default());
+                Op::Free { vars, syncs, external: given.has(1) }
+            }
             "unseen" => Op::Unseen { what: self.name_use()?, object: given.at(0, || self.name_use())? },
             _ => Op::Fail { reason: given.at(0, || self.name_use())? },
         })

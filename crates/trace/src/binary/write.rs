@@ -304,7 +304,9 @@ impl Fields {
                 ([Some(Field::Name(*method)), None], [name(*object), name(*last), None, None, None])
             }
             // Its variables follow, and its objects if it has some.
-            Op::Free { syncs, .. } => ([None; 2], [mark(!syncs.is_empty()), None, None, None, None]),
+            Op::Free { syncs, external, .. } => {
+                ([None; 2], [mark(!syncs.is_empty()), mark(*external), None, None, None])
+            }
             Op::Unseen { what, object } => ([Some(Field::Name(*what)), None], [name(*object), None, None, None, None]),
             Op::Fail { reason } => ([None; 2], [name(*reason), None, None, None, None]),
         };
@@ -350,7 +352,7 @@ fn write_event(out: &mut Output<impl Write>, tables: &Tables, event: &Event) {
             Field::Mark => {}
         }
     }
-    if let Op::Free { vars, syncs } = &event.op {
+    if let Op::Free { vars, syncs, .. } = &event.op {
         out.number(vars.len() as u64);
         vars.iter().for_each(|var| out.number(u64::from(var.0)));
         if !syncs.is_empty() {

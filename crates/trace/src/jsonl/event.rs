@@ -119,7 +119,7 @@ impl<'a> Fields<'a, '_> {
             "join" => Op::Join { child: self.child()? },
             "call" => Op::Call { object: self.name("object")?, method: self.method()?, args: self.json("args")? },
             "return" => Op::Return { object: self.name("object")?, method: self.method()?, value: self.json("value")? },
-            "free" => Op::Free { vars: self.vars()?, syncs: self.syncs()? },
+            "free" => Op::Free { vars: self.vars()?, syncs: self.syncs()?, external: self.external()? },
             "unseen" => Op::Unseen { what: self.needed("what", Self::name)?, object: self.name("object")? },
             "fail" => Op::Fail { reason: self.name("reason")? },
             other => return Err(Problem::new(format!("the unknown `op` {}", quoted(other)), "a kind of event")),

@@ -237,16 +237,16 @@ fn op(line: &mut Line, trace: &Trace, op: &Op) -> io::Result<()> {
             line.name(trace, "method", Some(*method))?;
             line.json_text(trace, "value", *value)
         }
-        Op::Free { vars, syncs } => {
+        Op::Free { vars, syncs, external } => {
             line.key("vars")?;
             let keys: Vec<&str> = vars.iter().map(|var| &*trace.vars[var.index()].key).collect();
             serde_json::to_writer(&mut line.text, &keys)?;
-            if syncs.is_empty() {
-                return Ok(());
+            if !syncs.is_empty() {
+                line.key("syncs")?;
+                let keys: Vec<&str> = syncs.iter().map(|sync| &*trace.syncs[sync.index()].key).collect();
+                serde_json::to_writer(&mut line.text, &keys)?;
             }
-            line.key("syncs")?;
-            let keys: Vec<&str> = syncs.iter().map(|sync| &*trace.syncs[sync.index()].key).collect();
-            serde_json::to_writer(&mut line.text, &keys).map_err(io::Error::from)
+            if *external { line.plain("external", true) } else { Ok(()) }
         }
         Op::Unseen { what, object } => {
             line.name(trace, "what", Some(*what))?;

@@ -4,7 +4,7 @@ use crate::{Data, Event, Op, Trace, TraceBuilder, WakeCause, binary, jsonl};
 
 fn ops(trace: &Trace) -> String {
     let kind = |event: &Event| match &event.op {
-        Op::Free { vars, syncs } if vars.is_empty() && syncs.is_empty() => "-",
+        Op::Free { vars, syncs, .. } if vars.is_empty() && syncs.is_empty() => "-",
         op => op.kind(),
     };
     trace.events.iter().map(kind).collect::<Vec<_>>().join(" ")
