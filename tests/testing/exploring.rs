@@ -307,6 +307,16 @@ fn a_loop_that_asks_under_a_lock_waits() {
     assert!(few["failures"][0]["what"].to_string().contains("sum == 3"), "{few:#}");
 }
 
+/// Where it asks under the lock that the others need, they get it between two rounds; only where no thread will end the wait is it a hang.
+#[test]
+fn a_loop_that_asks_under_a_lock_lets_others_take_it() {
+    for (options, classes, fails) in [("-DRIGHT=1", 6, 0), ("-DRIGHT=0", 4, 1)] {
+        let (status, report) = report(&program("polled-readers.c", options), "");
+        assert_eq!((status, &report["complete"]), (fails, &true.into()), "{report:#}");
+        assert_eq!((&report["interleavings"], &report["failed"]), (&classes.into(), &fails.into()), "{report:#}");
+    }
+}
+
 /// A `poll` ends by a limit of more than a second only if no other thread can go on: the answer was held back, not missing.
 #[test]
 fn a_poll_with_a_long_limit_waits_for_threads() {

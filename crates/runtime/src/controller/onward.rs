@@ -154,7 +154,13 @@ fn next(turn: u64, held: Option<&'static Thread>) -> Option<(&'static Thread, u6
     };
     GRANTED.store(number(thread), Relaxed);
     ENDS.store(thread.count() + records, Relaxed);
-    Some((thread, if looks { records.min(LOOK) } else { records }))
+    Some((thread, if looks { records.min(look_after(thread.count())) } else { records }))
+}
+
+/// After how many counted records the thread is looked at again: never the same number for long. Otherwise a loop that takes a lock might hold
+/// it at each look, and others would wait for ever.
+fn look_after(count: u64) -> u64 {
+    LOOK + (count.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
 }
 
 /// Says how the run ends, where it explores.
@@ -166,7 +172,8 @@ pub fn report(cut: bool) {
     if cut {
         sys::write(file, b"cut\n");
     }
-    for thread in threads::all().filter(|thread| thread.turn.state.get() == State::Blocked) {
+    // One that is free to go on, and has had no turn since, waits as well: another thread may be quicker.
+    for thread in threads::all().filter(|thread| matches!(thread.turn.state.get(), State::Blocked | State::Ready)) {
         // SAFETY: the frame of a waiter is alive as long as the thread's wait.
         let Some(waiter) = (unsafe { thread.wait.load(SeqCst).as_ref() }) else { continue };
         let path = thread.path();

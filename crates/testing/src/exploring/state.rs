@@ -104,6 +104,7 @@ impl<'s> State<'s> {
                 shared.doubt("a run went on where every thread seemed to wait");
                 End::Unknown
             }
+            (false, _) if inner.is_any_unknown(&mut shared) => End::Unknown, // it may do what the others wait for
             (false, _) if inner.run.is_cut || inner.run.ending == Ending::Hang => {
                 End::Spins(inner.run.clone(), spinning)
             }
@@ -224,6 +225,12 @@ impl Inner {
             let waits = self.spins.get(&other).is_some_and(|spin| spin.waits != Loop::Passes);
             other != thread && !waits && matches!(self.next(other, shared), Next::Ready(_))
         })
+    }
+
+    /// Whether no run shows what some thread does next.
+    fn is_any_unknown(&mut self, shared: &mut Executions<'_>) -> bool {
+        let alive = |own: &Inner, thread: usize| own.machine.is_alive(thread);
+        (0..shared.threads.len()).any(|thread| alive(self, thread) && self.pending(thread, shared).is_none())
     }
 
     /// What a thread is about to do.
