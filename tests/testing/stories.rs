@@ -44,6 +44,19 @@ fn a_recorded_run_that_fails_is_told_by_the_block_that_it_tears() {
     assert_eq!(failures(&right), "", "{right:#}");
 }
 
+/// No accesses of memory explain the failure: a thread finds a lock taken.
+#[test]
+fn a_run_that_fails_after_a_try_in_vain_is_told_by_it() {
+    let report = report(&built_with("two-locks-by-tries.c", ""), "--stop-after 1");
+    let find = &report["tests"][0]["finds"][0];
+    let title = find["title"].as_str().expect("a title");
+    assert!(title.contains(" (transfer) does not get ") && title.ends_with(", which is taken"), "{find:#}");
+    let story = find["story"].to_string();
+    assert!(story.contains("two-locks-by-tries.c:12") && story.contains("two-locks-by-tries.c:11"), "{story}");
+    let right = self::report(&built_with("two-locks-by-tries.c", "-DRIGHT"), "--runs 30");
+    assert_eq!(failures(&right), "", "{right:#}");
+}
+
 /// A writer stores eight bytes, of which the reader's four count.
 #[test]
 fn a_story_tells_the_part_of_a_wide_write_that_is_read() {

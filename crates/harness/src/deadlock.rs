@@ -41,7 +41,15 @@ struct Held {
     place: Option<String>,
 }
 
-/// Says who waits for whom, a line each; nothing where the run did not end so.
+/// A signal of a condition variable.
+struct Signalled {
+    object: u64,
+    order: u64,
+    path: String,
+    place: Option<String>,
+}
+
+/// Says who waits for whom, a line each, and for a signal also who gave the last one before that wait; nothing where the run did not end so.
 ///
 /// # Errors
 /// The logs cannot be read.
@@ -55,7 +63,7 @@ pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions)
         Awaited::Object(object) => Some(object),
         _ => None,
     });
-    let Ends { held, last, kinds } = ends(recording, positions, &objects.collect::<Vec<u64>>())?;
+    let Ends { held, last, kinds, signals, waits } = ends(recording, positions, &objects.collect::<Vec<u64>>())?;
     let names = ThreadNames::of_recording(recording)?;
     let place = |held: &Held| {
         let reading = if held.for_reading { " for reading" } else { "" };
@@ -89,7 +97,16 @@ pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions)
         let at = last.get(&waiting.path).map(|place| format!(", after {place}")).unwrap_or_default();
         format!("{} {holds}waits for {awaited}{at}", names.full(&waiting.path))
     };
-    Ok(all.iter().map(line).collect())
+    // A signal that comes before the wait is lost: that thread should have waited until it is seen, or the other one have looked in time.
+    let signal = |waiting: &Waiting| {
+        let Awaited::Object(object) = waiting.what else { return None };
+        let since = waits.get(&(waiting.path.clone(), object))?;
+        let mut before = signals.iter().filter(|signal| signal.object == object && signal.path != waiting.path);
+        let last = before.by_ref().max_by_key(|signal| signal.order).filter(|last| last.order < *since)?;
+        let place = last.place.as_ref().map(|place| format!(", at {place}")).unwrap_or_default();
+        Some(format!("  {} gave the last signal before that wait{place}", names.full(&last.path)))
+    };
+    Ok(all.iter().flat_map(|waiting| std::iter::once(line(waiting)).chain(signal(waiting))).collect())
 }
 
 /// What a thread waits for at an object that no thread holds. The kind is that of a record that names the object.
@@ -137,11 +154,17 @@ struct Ends {
     last: BTreeMap<String, String>,
     /// By object that is no lock, what some record of it says; of accesses, those of the objects that were asked for.
     kinds: BTreeMap<u64, Kind>,
+    /// Signals of objects that were asked for.
+    signals: Vec<Signalled>,
+    /// By thread and condition variable, the order of the last wait.
+    waits: BTreeMap<(String, u64), u64>,
 }
 
 fn ends(recording: &Path, positions: &Positions, objects: &[u64]) -> Result<Ends, WalkError> {
     let logs = open_logs(recording)?;
     let (mut all, mut last, mut kinds) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+    let (mut signals, mut waits) = (Vec::new(), BTreeMap::new());
+    let place = |record: Option<Record>| positions.line_of(&record?);
     for (path, log) in thread_paths(&logs).into_iter().zip(&logs) {
         type Taken = (u64, bool, Option<Record>); // the lock, whether for reading, and the program's own record before
         let mut own: Vec<Taken> = Vec::new();
@@ -152,6 +175,10 @@ fn ends(recording: &Path, positions: &Positions, objects: &[u64]) -> Result<Ends
         };
         for record in log.records().filter(|record| record.order() != Some(0)) {
             last_own = if positions.is_own(&record) { Some(record) } else { last_own };
+            let (object, order) = (record.words[0], record.order().unwrap_or(0));
+            if matches!(record.kind, Kind::Signal | Kind::Broadcast) && objects.contains(&object) {
+                signals.push(Signalled { object, order, path: path.clone(), place: place(last_own) });
+            }
             match record.kind {
                 Kind::Acquire | Kind::WriteLock => own.push((record.words[0], false, last_own)),
                 Kind::ReadLock => own.push((record.words[0], true, last_own)),
@@ -165,7 +192,8 @@ fn ends(recording: &Path, positions: &Positions, objects: &[u64]) -> Result<Ends
                 | Kind::Arrive
                 | Kind::OnceBegin => _ = kinds.insert(record.words[0], record.kind),
                 Kind::Wait => {
-                    kinds.insert(record.words[0], record.kind);
+                    kinds.insert(object, record.kind);
+                    waits.insert((path.clone(), object), order);
                     let mutex = take_out(&mut own, record.words[1]);
                     given_back.extend(mutex.map(|mutex| (record.words[0], mutex)));
                 }
@@ -179,12 +207,11 @@ fn ends(recording: &Path, positions: &Positions, objects: &[u64]) -> Result<Ends
                 _ => {}
             }
         }
-        let place = |record: Option<Record>| positions.line_of(&record?);
         last.extend(place(last_own).map(|place| (path.clone(), place)));
         let held = |(object, for_reading, taken)| Held { path: path.clone(), object, for_reading, place: place(taken) };
         all.extend(own.into_iter().map(held));
     }
-    Ok(Ends { held: all, last, kinds })
+    Ok(Ends { held: all, last, kinds, signals, waits })
 }
 
 /// How the run of a recording ended, if that is known: the runtime ends a deadlock by a signal.

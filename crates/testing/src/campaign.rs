@@ -3,6 +3,7 @@
 
 mod exploring;
 mod finishing;
+mod in_vain;
 mod recording;
 mod retold;
 mod trying;

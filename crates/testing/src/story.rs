@@ -96,6 +96,12 @@ pub fn turn(Stretch { thread, ends: [from, to] }: &Stretch, sources: Option<&Sou
     format!("{thread} goes on {way}  {text}").trim_end().to_string()
 }
 
+/// What a thread did at a place of the program, and the text of that line.
+pub fn asked(thread: &str, does: &str, place: &str, text: Option<&str>) -> String {
+    let text = text.map(one_line).unwrap_or_default();
+    format!("{thread} {does} at {}  {text}", short_place(place)).trim_end().to_string()
+}
+
 /// Where a thread of a run came last, and the text of that line.
 pub fn last_place(thread: &str, place: &str, sources: Option<&Sources>) -> String {
     let text = sources.and_then(|sources| sources.line(&format!("{place}:0"))).map(one_line).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What one more replay of a failing run says of its story: the lines of the program from which each access came, which the recorded run
 //! may have come by from others; where the run uses memory after its `free`, which no three accesses of one
-//! variable show; the block that a run tore, and the places that threads came to last, where nothing else is known.
+//! variable show; the block that a run tore, what the thread that fails asked for in vain, and the places that threads came to last, where nothing else is known.
 
 use super::finishing::sources;
 use super::{Campaign, Told, plan_of};
@@ -63,6 +63,7 @@ impl Campaign<'_> {
                 find.story.splice(..shown.story.len().min(find.story.len()), retold);
             }
         }
+        let is_reached = shown.is_some_and(|shown| shown.reached);
         let is_told = shown.is_some_and(|shown| shown.attempt.is_use_after_free());
         let used = trace.as_ref().filter(|_| !is_told).and_then(|trace| Some((trace, first_use(trace)?)));
         if let Some((trace, (use_, free))) = used {
@@ -80,6 +81,11 @@ impl Campaign<'_> {
         {
             find.title = Some(story::title(&attempt));
             find.story = story::lines(&attempt, None);
+        } else if let (false, Some((title, lines))) =
+            (is_reached, trace.as_ref().and_then(|trace| self.in_vain(trace, find)))
+        {
+            find.title = Some(title);
+            find.story.splice(..0, lines);
         } else if find.story.is_empty() {
             self.positions.learn(ran.folder.path())?;
             find.story.extend(self.last_places(ran.folder.path())?);
