@@ -27,6 +27,15 @@ fn who_looks_at_a_clock_has_slept() {
     assert!(failures(&report).is_empty() && report["tests"][0]["complete"] == true, "{report:#}");
 }
 
+/// Where threads look at the clock in another order than in the recording, none sees an earlier moment than another one has seen.
+#[test]
+fn who_looks_at_a_clock_later_sees_a_later_moment() {
+    let right = report(&built_with("one-clock.c", ""), "");
+    assert_eq!(failures(&right), "", "{right:#}");
+    let wrong = report(&built_with("one-clock.c", "-DWRONG"), "--stop-after 1");
+    assert!(failures(&wrong).contains("at > latest"), "{wrong:#}");
+}
+
 /// A run without recording really sleeps, and is stopped at the limit of a run. That is no failure, and it is not passed over.
 #[test]
 fn a_run_without_recording_that_takes_too_long_has_not_failed() {

@@ -1,5 +1,6 @@
 //! The time as the program knows it. In a replay that is the time of the recording. It goes on from the last value that was given, and from
-//! the end of a wait that ends by its limit: a machine may be as slow as that. Where orders are explored time stands still, so that it is
+//! the end of a wait that ends by its limit: a machine may be as slow as that. It never goes back, also where threads look at clocks in
+//! another order than in the recording. Where orders are explored time stands still, so that it is
 //! the same in each run of an order: it goes on where a wait ends by its limit, where a thread sleeps, and a little with each look at a clock.
 
 use core::ffi::c_int;
@@ -123,9 +124,10 @@ pub fn given(clock: c_int, at: Timespec) {
     }
 }
 
-/// The moment, or the latest one that the program has seen where that is later.
+/// The moment, or one right after the latest that the program has seen where that is later. Who looks later sees a later moment.
 pub fn not_before_latest(clock: c_int, at: Timespec) -> Timespec {
-    index(clock).map_or(at, |index| timespec(nanoseconds(at).max(LATEST[index].load(Relaxed))))
+    let Some(latest) = index(clock).map(|index| LATEST[index].load(Relaxed)) else { return at };
+    if nanoseconds(at) < latest { timespec(latest.saturating_add(1)) } else { at }
 }
 
 impl Deadline {

@@ -3,11 +3,11 @@
 use core::ffi::c_int;
 
 use super::{Key, Source, call, keep, stored};
-use crate::controller;
 use crate::program_time::{given, looked, not_before_latest, now, shifted};
 use crate::sys::Timespec;
 
-/// Reads a clock by `source`; the result is that of a call that fills `to`. The schedule's threads get what they got in the recording; after it time never goes back.
+/// Reads a clock by `source`; the result is that of a call that fills `to`. Threads get what they got in the recording, unless another thread has
+/// seen a later moment: time never goes back.
 pub fn read(source: Source, clock: c_int, to: &mut Timespec, real: impl FnOnce(&mut Timespec) -> i64) -> i64 {
     let place = core::ptr::from_mut(to).cast::<u8>();
     let mut was_real = false;
@@ -31,7 +31,7 @@ pub fn read(source: Source, clock: c_int, to: &mut Timespec, real: impl FnOnce(&
     if stored::fed() && result >= 0 {
         // SAFETY: as above.
         let to = unsafe { &mut *place.cast::<Timespec>() };
-        if !was_real && !controller::following() {
+        if !was_real {
             *to = not_before_latest(clock, *to);
         }
         if !was_real || shifted(clock) {
