@@ -57,6 +57,20 @@ fn a_run_that_fails_after_a_try_in_vain_is_told_by_it() {
     assert_eq!(failures(&right), "", "{right:#}");
 }
 
+/// Such a run is no deadlock: a signal could end it some day.
+#[test]
+fn a_hang_in_which_every_thread_waits_is_told_by_who_waits_for_what() {
+    let report = report(&built_with("drain.c", "-DALARM"), "--run-limit 3 --stop-after 1");
+    assert!(failures(&report).contains("hangs"), "{report:#}");
+    let story = report["tests"][0]["finds"][0]["story"].to_string();
+    for told in [
+        "waits for a signal that no thread sends, after drain.c:",
+        "gave the last signal before that wait, at drain.c:",
+    ] {
+        assert!(story.contains(told), "{told}: {story}");
+    }
+}
+
 /// A writer stores eight bytes, of which the reader's four count.
 #[test]
 fn a_story_tells_the_part_of_a_wide_write_that_is_read() {

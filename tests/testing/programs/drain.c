@@ -1,6 +1,8 @@
-/* Workers take parcels until the belt is stopped. Who stops it holds no lock, so a worker that has looked may wait for ever. */
+/* Workers take parcels until the belt is stopped. Who stops it holds no lock, so a worker that has looked may wait for ever. With
+   ALARM a signal would end the program some day, so it hangs. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 enum { WORKERS = 3, PARCELS = 6 };
 
@@ -26,6 +28,9 @@ static void *work(void *unused)
 
 int main(void)
 {
+#ifdef ALARM
+    alarm(1000);
+#endif
     pthread_t workers[WORKERS];
     for (int i = 0; i < WORKERS; i++)
         pthread_create(&workers[i], NULL, work, NULL);

@@ -6,13 +6,13 @@ use core::sync::atomic::{
 };
 
 use crate::controller::thread_turn::State;
-use crate::controller::{onward, stuck, waking};
+use crate::controller::{onward, release, stuck, waking};
 use crate::log;
 use crate::mode;
 use crate::record::{Kind, fail};
 use crate::sys::{self, EDEADLK};
 use crate::text::say;
-use crate::threads;
+use crate::threads::{self, Thread};
 use crate::waiting::Wait;
 
 /// After this many ticks without a thread that can run, the controller says so.
@@ -64,19 +64,24 @@ fn stay_idle() {
     }
     if IDLE.fetch_add(1, Relaxed) == PATIENCE && !SAID.swap(true, Relaxed) {
         say(format_args!("every thread waits; only a signal, a timer or a thread of a library can wake one"));
+        if release::is_of_test() {
+            say_who_waits(); // if the run hangs, its story says so
+        }
     }
 }
 
-/// Says it, records it, and ends the process like a failure.
-fn deadlock() -> ! {
-    say(format_args!("deadlock: every thread waits"));
-    let waiting = || threads::all().filter(|thread| thread.turn.state.get() == State::Blocked);
-    for thread in waiting() {
+/// The threads that wait, but for those that sleep in the kernel, and what each waits for.
+fn waiting() -> impl Iterator<Item = (&'static Thread, usize)> {
+    // SAFETY: the waiter's frame is alive: its thread waits.
+    let key = |thread: &Thread| unsafe { thread.wait.load(SeqCst).as_ref() }.map_or(0, |waiter| waiter.key());
+    let blocked = threads::all().filter(|thread| thread.turn.state.get() == State::Blocked);
+    blocked.map(move |thread| (thread, key(thread)))
+}
+
+fn say_who_waits() {
+    for (thread, key) in waiting() {
         let path = thread.path();
         let path = core::str::from_utf8(path.bytes()).unwrap_or("?");
-        // SAFETY: the waiter's frame is alive: its thread waits.
-        let key = unsafe { thread.wait.load(SeqCst).as_ref() }.map_or(0, |waiter| waiter.key());
-        log::refused(thread, 0, key, EDEADLK);
         let number = thread.number.get();
         match threads::all().find(|other| other.end_key() == key) {
             None => say(format_args!("  thread {path} (number {number}) waits for {key:#x}")),
@@ -87,6 +92,13 @@ fn deadlock() -> ! {
             }
         }
     }
+}
+
+/// Says it, records it, and ends the process like a failure.
+fn deadlock() -> ! {
+    say(format_args!("deadlock: every thread waits"));
+    waiting().for_each(|(thread, key)| log::refused(thread, 0, key, EDEADLK));
+    say_who_waits();
     let asleep = || threads::all().filter(|thread| thread.turn.state.get() == State::Outside);
     for thread in asleep() {
         let path = thread.path();
@@ -94,7 +106,7 @@ fn deadlock() -> ! {
         let file = stuck::awaited(thread).unwrap_or(-1);
         say(format_args!("  thread {path} (number {}) waits for descriptor {file}", thread.number.get()));
     }
-    if let Some(thread) = waiting().chain(asleep()).next() {
+    if let Some(thread) = waiting().map(|(thread, _)| thread).chain(asleep()).next() {
         log::sync(thread, Kind::Fail, 0, fail::DEADLOCK, 0);
     }
     onward::report(false);
@@ -105,7 +117,7 @@ fn deadlock() -> ! {
 /// Writes the paths of the threads for which others wait that came later, a line each, to the file `comers`. No record says that they
 /// wait, so a replay has to let them come.
 fn keep_comers() {
-    let waiter = |thread: &&'static threads::Thread| {
+    let waiter = |thread: &&'static Thread| {
         // SAFETY: the waiter's frame is alive: its thread waits.
         let wait = unsafe { thread.wait.load(SeqCst).as_ref() };
         thread.turn.state.get() == State::Blocked && wait.is_some_and(Wait::comes_first)

@@ -301,9 +301,10 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Notes who waits for whom in a run that ended in a deadlock.
+    /// Notes who waits for whom in a run that ended in a deadlock, or hangs where every thread waits.
     pub(super) fn explain_deadlock(&mut self, at: usize, ran: &Ran) -> Result<(), TestError> {
-        if ran.seen.ending == recorder::Ending::Deadlock && self.state.found[at].deadlock.is_empty() {
+        let may_wait = matches!(ran.seen.ending, recorder::Ending::Deadlock | recorder::Ending::Hang);
+        if may_wait && self.state.found[at].deadlock.is_empty() {
             let lines = recorder::deadlock_in_words(&ran.output, ran.folder.path(), &self.positions)?;
             self.state.found[at].deadlock = lines;
         }
