@@ -173,6 +173,6 @@ fn a_schedule_past_unrecorded_code_says_so() {
     let mut external = ByHand::new(read(trace));
     external.feasible([1, 3, 4], &[0, 1, 2, 3, 4]);
     let report = external.report();
-    assert!(report.contains("a write of code that was not recorded"), "{report}");
+    assert!(report.contains("a write or free by code that was not recorded"), "{report}");
     insta::assert_snapshot!(report);
 }

@@ -18,14 +18,14 @@ fn memory_that_is_used_after_its_free_is_named() {
     assert_eq!(right["tests"][0]["finds"].as_array().map(Vec::len), Some(0), "{right:#}");
 }
 
-/// The lock of a freed member refuses the call, which is no event of a trace. The program ends by that, and the title says why.
+/// The lock of a freed member refuses the call, and has no event in that run. The program ends by that, and the title says why.
 #[test]
 fn a_lock_that_refuses_since_it_was_freed_is_named() {
     let wrong = report(&built_with("refused-lock.c", ""), "");
     let finds = wrong["tests"][0]["finds"].as_array().expect("finds");
     let refused = finds.iter().find(|find| find["failure"] == "exit status 1: no lock").expect("it fails so, too");
-    assert_eq!(refused["title"], "memory is used after it was freed", "{refused:#}");
-    assert!(refused["story"].to_string().contains("(talk) uses a freed lock at "), "{refused:#}");
+    assert_eq!(refused["title"], "member.lock is used after its memory was freed", "{refused:#}");
+    assert!(refused["story"].to_string().contains("(talk)   takes member.lock"), "{refused:#}");
     assert!(finds.iter().all(|find| find["title"].is_string()), "{wrong:#}");
     let right = report(&built_with("refused-lock.c", "-DRIGHT"), "");
     assert_eq!(right["tests"][0]["finds"].as_array().map(Vec::len), Some(0), "{right:#}");

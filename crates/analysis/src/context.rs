@@ -1,12 +1,14 @@
 //! What all threads of a run share: the trace with its facts, the checker, what was asked, and the limits.
 
 use crate::candidates::Class;
+use crate::filters::regions_by_thread;
 use crate::options::{Options, Strategy};
+use crate::reachable::{self, Reachability};
 use crate::schedule;
 use foretrace_checker::{CheckError, Checker, Witness};
 use foretrace_encodings::{Marked, Reads, Rules, TraceView, constant_reads_while};
 use foretrace_solve::Limits;
-use foretrace_trace::{EventId, Pattern, Transaction, Triple, Value};
+use foretrace_trace::{EventId, Pattern, Semantics, Transaction, Triple, Value};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -54,6 +56,16 @@ impl<'a> AnalysisContext<'a> {
             true => constant_reads_while(view, &mut || limits.reached().is_none()),
             false => FxHashMap::default(),
         }
+    }
+
+    /// What it takes to look at the states that prefixes reach; nothing where they do not decide what is asked.
+    pub(crate) fn reachability(&self) -> Option<Reachability<'a>> {
+        let TraceView { trace, trace_index, observed, .. } = self.view;
+        if !reachable::decides(self.options, trace) {
+            return None;
+        }
+        let semantics = Semantics::new(trace, observed, self.options.question.model).ok()?;
+        Some(Reachability::new(self.view, semantics, &regions_by_thread(trace, trace_index)))
     }
 
     /// The class of a candidate.

@@ -7,6 +7,7 @@ mod context;
 pub mod explain;
 pub mod filters;
 mod kept_session;
+mod known_states;
 mod open_tries;
 pub mod options;
 pub mod other_ways;

@@ -15,11 +15,11 @@ pub use totals::{Counted, OffPathCounts, Progress, Refuted, Sink, Tally, Totals}
 use crate::candidates::{Candidates, Class};
 use crate::context::AnalysisContext;
 use crate::filters::{Filters, Judgement};
+use crate::known_states::KnownStates;
 use crate::open_tries::OpenTries;
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
 use crate::workers::{self, Apart, ApartOptions, Family, Report};
-use by_states::States;
 use foretrace_checker::Witness;
 use foretrace_encodings::{TraceView, paper};
 use foretrace_index::{MustHappenBefore, TraceIndex};
@@ -27,7 +27,6 @@ use foretrace_solve::Limits;
 use foretrace_trace::{EventId, Feasibility, Independence, Model, Observed, Trace, Transaction, Triple};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use stages::Stage;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Scope;
@@ -201,7 +200,7 @@ struct Run<'r, 'a> {
     /// Whether candidates whose remote access wrote what was there wait until the others are decided, and those that do.
     postpones: bool,
     postponed: Vec<Triple>,
-    states: States<'r>,
+    states: KnownStates<'r, 'a>,
     /// Since when the run's limit is known to be reached.
     over_since: Option<Instant>,
     /// Whether a solver thread was given up.
@@ -222,7 +221,7 @@ impl<'r, 'a> Run<'r, 'a> {
             around: FxIndexMap::default(),
             postpones: context.options.wants_effect,
             postponed: Vec::new(),
-            states: States::default(),
+            states: KnownStates::new(context),
             over_since: None,
             given_up: false,
         }
@@ -313,7 +312,7 @@ impl<'r, 'a> Run<'r, 'a> {
             if matches!(stage, Stage::Easy | Stage::Hard) {
                 self.by_states(&triples, &mut slots, matches!(stage, Stage::Easy))?;
             }
-            let families = stage.families(self, &triples, &slots);
+            let families = self.families_of(stage, &triples, &slots);
             self.solve(families, &mut slots, workers)?;
         }
         let is_over = self.is_over();
@@ -511,6 +510,20 @@ impl<'b> Chunk<'b> {
         self.triples.push(triple);
         self.slots.push(slot);
     }
+}
+
+/// What solver threads are asked of a chunk.
+#[derive(Clone, Copy)]
+enum Stage {
+    Easy,
+    OffPath,
+    Hard,
+    Guarded,
+}
+
+impl Stage {
+    /// In this order: what is infeasible by the hard questions may be off the path, too.
+    const ALL: [Stage; 5] = [Stage::Easy, Stage::OffPath, Stage::Hard, Stage::Guarded, Stage::OffPath];
 }
 
 /// What is known of a candidate of the chunk at hand, or of several.

@@ -12,9 +12,15 @@
 //! So a candidate that some prefix shows is shown by one that is looked at. This is for the model with path conditions, prefixes, and conflict
 //! independence.
 
-use crate::filters::{RegionsByThread, region_around};
+use crate::filters::RegionsByThread;
+use crate::options::{Options, Strategy};
+use crate::verdict::Decider;
 use foretrace_encodings::TraceView;
-use foretrace_trace::{EventId, Node, Op, Semantics, State, SyncId, TermId, ThreadId, Triple, VarId};
+use foretrace_index::Region;
+use foretrace_trace::{
+    Event, EventId, Feasibility, Independence, Model, Node, Op, Semantics, State, SyncId, TermId, ThreadId, Trace,
+    Triple, VarId, Why,
+};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::ops::Range;
@@ -31,6 +37,9 @@ const MOST_CONTENTS: usize = 8_000_000;
 /// Steps of all ways between states.
 const MOST_STEPS: usize = 10_000_000;
 
+/// Longer traces have too many.
+const MOST_EVENTS: usize = 200_000;
+
 /// So many states are made before somebody looks at the limits again.
 const LOOK: usize = 64;
 
@@ -42,14 +51,12 @@ pub(crate) struct Reachability<'t> {
     commutes: Vec<bool>,
     /// Of each variable, whether a condition depends on its values.
     counts: Vec<bool>,
+    has_pins: bool,
 }
 
-/// All states that prefixes reach.
-pub(crate) struct Reachable<'r, 't> {
-    of: &'r Reachability<'t>,
-    /// The variable that is asked about.
-    var: VarId,
-    states: IndexSet<State, FxBuildHasher>,
+/// All states that prefixes reach, and the ways between them.
+#[derive(Default)]
+pub(crate) struct Reachable {
     /// Of each state, the ways to others.
     onward: Vec<Range<usize>>,
     ways: Vec<Way>,
@@ -62,34 +69,48 @@ struct Way {
     target: usize,
 }
 
+/// States while they are made.
+struct Making<'r, 't> {
+    of: &'r Reachability<'t>,
+    /// The variable that is asked about.
+    var: VarId,
+    states: IndexSet<State, FxBuildHasher>,
+    made: Reachable,
+}
+
 impl<'t> Reachability<'t> {
     /// Of a trace with these critical sections.
     pub(crate) fn new(view: TraceView<'t>, semantics: Semantics<'t>, regions: &RegionsByThread) -> Reachability<'t> {
-        Reachability { view, semantics, commutes: commutes(view, regions), counts: counts(view) }
+        let is_pin = |event: &Event| matches!(event.op, Op::Assume { why: Why::Pin, .. });
+        let has_pins = view.trace.events.iter().any(is_pin);
+        Reachability { view, semantics, commutes: commutes(view, regions), counts: counts(view), has_pins }
+    }
+
+    /// Whether some value is pinned, so that what no prefix shows may rest on that.
+    pub(crate) fn has_pins(&self) -> bool {
+        self.has_pins
+    }
+
+    /// Whether a condition depends on a variable's values: the states for all such variables are the same.
+    pub(crate) fn counts(&self, var: VarId) -> bool {
+        self.counts[var.index()]
     }
 
     /// All states, for candidates on a variable; nothing if there are too many, or `go_on` says no.
-    pub(crate) fn all(&self, var: VarId, go_on: &dyn Fn() -> bool) -> Option<Reachable<'_, 't>> {
+    pub(crate) fn all(&self, var: VarId, go_on: &dyn Fn() -> bool) -> Option<Reachable> {
         let most = MOST_STATES.min(MOST_CONTENTS / self.view.trace.vars.len().max(1));
-        let mut reachable = Reachable {
-            of: self,
-            var,
-            states: IndexSet::default(),
-            onward: Vec::new(),
-            ways: Vec::new(),
-            steps: Vec::new(),
-        };
+        let mut making = Making { of: self, var, states: IndexSet::default(), made: Reachable::default() };
         let mut first = self.semantics.initial();
-        reachable.take_at_once(&mut first);
-        reachable.states.insert(first);
-        while let Some(state) = reachable.states.get_index(reachable.onward.len()).cloned() {
-            let is_late = reachable.onward.len().is_multiple_of(LOOK) && !go_on();
-            if is_late || reachable.states.len() > most || reachable.steps.len() > MOST_STEPS {
+        making.take_at_once(&mut first);
+        making.states.insert(first);
+        while let Some(state) = making.states.get_index(making.made.count()).cloned() {
+            let is_late = making.made.count().is_multiple_of(LOOK) && !go_on();
+            if is_late || making.states.len() > most || making.made.steps.len() > MOST_STEPS {
                 return None;
             }
-            reachable.expand(&state);
+            making.expand(&state);
         }
-        Some(reachable)
+        Some(making.made)
     }
 
     fn is_taken_at_once(&self, event: EventId, asked: VarId) -> bool {
@@ -102,31 +123,31 @@ impl<'t> Reachability<'t> {
     }
 }
 
-impl Reachable<'_, '_> {
+impl Making<'_, '_> {
     fn expand(&mut self, state: &State) {
-        let from = self.ways.len();
+        let from = self.made.ways.len();
         let semantics = &self.of.semantics;
         for event in semantics.next_events(state).collect::<Vec<_>>() {
             let waiting = semantics.releasable(state, event);
             let choices = if waiting.is_empty() { vec![None] } else { waiting.into_iter().map(Some).collect() };
             for choice in choices {
                 let mut next = state.clone();
-                let first = self.steps.len();
+                let first = self.made.steps.len();
                 if !self.take(&mut next, event, choice) {
                     continue;
                 }
                 self.take_at_once(&mut next);
                 let target = self.states.insert_full(next).0;
-                self.ways.push(Way { steps: first..self.steps.len(), target });
+                self.made.ways.push(Way { steps: first..self.made.steps.len(), target });
             }
         }
-        self.onward.push(from..self.ways.len());
+        self.made.onward.push(from..self.made.ways.len());
     }
 
     /// Takes all steps that can be taken at once.
     fn take_at_once(&mut self, state: &mut State) {
         loop {
-            let before = self.steps.len();
+            let before = self.made.steps.len();
             for thread in 0..self.of.view.trace.threads.len() {
                 while let Some(event) = self.of.semantics.next(state, ThreadId::from_index(thread)) {
                     if !self.of.is_taken_at_once(event, self.var) || !self.take(state, event, None) {
@@ -134,7 +155,7 @@ impl Reachable<'_, '_> {
                     }
                 }
             }
-            if self.steps.len() == before {
+            if self.made.steps.len() == before {
                 return;
             }
         }
@@ -144,7 +165,7 @@ impl Reachable<'_, '_> {
     fn take(&mut self, state: &mut State, event: EventId, released: Option<ThreadId>) -> bool {
         let is_taken = self.of.semantics.step(state, event, released).is_ok();
         if is_taken {
-            self.steps.push(event);
+            self.made.steps.push(event);
             let op = &self.of.view.trace.event(event).op;
             if let Some(var) = op.var().filter(|var| op.writes() && !self.of.counts[var.index()]) {
                 self.of.semantics.forget(state, var);
@@ -152,13 +173,31 @@ impl Reachable<'_, '_> {
         }
         is_taken
     }
+}
+
+impl Reachable {
+    /// How many states there are.
+    pub(crate) fn count(&self) -> usize {
+        self.onward.len()
+    }
 
     /// A schedule that shows a candidate on the variable that was asked about; nothing if no prefix does. The states that it looks at are counted.
     pub(crate) fn schedule(&self, triple: Triple, visited: &mut usize) -> Option<Vec<EventId>> {
+        self.prefix(triple, SHOWN, visited)
+    }
+
+    /// A schedule that holds first and then remote of such a candidate, and not second.
+    pub(crate) fn interruption(&self, triple: Triple, visited: &mut usize) -> Option<Vec<EventId>> {
+        self.prefix(triple, INTERRUPTED, visited)
+    }
+
+    /// A schedule that ends with so many of the candidate's accesses, in order.
+    fn prefix(&self, triple: Triple, wanted: usize, visited: &mut usize) -> Option<Vec<EventId>> {
+        let last = [triple.first, triple.remote, triple.second][wanted - 1];
         let before = self.ways.first().map_or(self.steps.len(), |way| way.steps.start);
         let first = after(triple, 0, &self.steps[..before])?;
-        if first == SHOWN {
-            return Some(self.until(triple.second, std::slice::from_ref(&(0..before))));
+        if first >= wanted {
+            return Some(self.until(last, std::slice::from_ref(&(0..before))));
         }
         let mut found = vec![Found { state: 0, progress: first, by: None }];
         let mut seen = FxHashSet::from_iter([(0, first)]);
@@ -172,12 +211,12 @@ impl Reachable<'_, '_> {
                     continue;
                 }
                 found.push(Found { state: *target, progress: next, by: Some((at, way)) });
-                if next == SHOWN {
+                if next >= wanted {
                     let taken = std::iter::successors(Some((at, way)), |(from, _)| found[*from].by);
                     let mut parts: Vec<Range<usize>> = taken.map(|(_, way)| self.ways[way].steps.clone()).collect();
                     parts.push(0..before);
                     parts.reverse();
-                    return Some(self.until(triple.second, &parts));
+                    return Some(self.until(last, &parts));
                 }
             }
             at += 1;
@@ -204,7 +243,8 @@ struct Found {
     by: Option<(usize, usize)>,
 }
 
-/// First, remote and second have come, in this order.
+/// First and remote have come, or first, remote and second, in this order.
+const INTERRUPTED: usize = 2;
 const SHOWN: usize = 3;
 
 /// How many of a candidate's accesses have come in order after these steps, too; nothing if they come in another order.
@@ -218,6 +258,21 @@ fn after(Triple { first, remote, second }: Triple, mut progress: usize, steps: &
         }
     }
     Some(progress)
+}
+
+/// Whether states decide what is asked, and what their schedules rest on is not to be weighed against that of others.
+pub(crate) fn decides(options: &Options, trace: &Trace) -> bool {
+    let question = options.question;
+    let is_unseen = |event: &Event| matches!(event.op, Op::Unseen { .. }) || event.op.is_external();
+    question.model == Model::Ctp
+        && question.feasibility == Feasibility::Prefix
+        && question.independence == Independence::Conflict
+        && options.strategy == Strategy::Demand
+        && options.context_switches.is_none()
+        && options.dump_smt2.is_none()
+        && !options.without.contains(&Decider::States)
+        && trace.events.len() <= MOST_EVENTS
+        && !trace.events.iter().any(is_unseen)
 }
 
 /// Of each event, whether it commutes with whatever other threads can do before it, and none of that keeps it from being taken.
@@ -241,44 +296,85 @@ fn commutes(view: TraceView<'_>, regions: &RegionsByThread) -> Vec<bool> {
     (0..trace.events.len()).map(|event| commutes(EventId::from_index(event))).collect()
 }
 
-/// The accesses of each variable, and the locks that are held at each.
+/// The accesses of each variable, those together that are alike.
 struct Accesses<'t> {
     view: TraceView<'t>,
-    of_var: Vec<Vec<EventId>>,
-    locks: Vec<Vec<SyncId>>,
+    of_var: Vec<Vec<Alike>>,
+    /// Of each access, which of these it belongs to.
+    group: Vec<u32>,
+}
+
+/// Accesses of one variable by one thread, which holds the same locks at each.
+struct Alike {
+    thread: ThreadId,
+    writes: bool,
+    locks: Vec<SyncId>,
+    /// In program order.
+    members: Vec<EventId>,
 }
 
 impl<'t> Accesses<'t> {
     fn new(view: TraceView<'t>, regions: &RegionsByThread) -> Accesses<'t> {
         let trace = view.trace;
-        let mut of_var = vec![Vec::new(); trace.vars.len()];
-        let mut locks = vec![Vec::new(); trace.events.len()];
-        for (id, event) in trace.iter() {
-            let Some(var) = event.op.var() else { continue };
-            of_var[var.index()].push(id);
-            let own = regions.iter().map(|by_thread| by_thread.get(event.thread.index()));
-            let around = own.map(|own| own.and_then(|own| region_around(own, id)));
-            let held = around.flatten().filter(|region| !region.shared && region.start < id).map(|region| region.lock);
-            locks[id.index()] = held.collect();
+        let mut accesses = Accesses {
+            view,
+            of_var: trace.vars.iter().map(|_| Vec::new()).collect(),
+            group: vec![0; trace.events.len()],
+        };
+        for thread in 0..trace.threads.len() {
+            let own = regions.iter().filter_map(|by_thread| by_thread.get(thread)).flatten();
+            let mut own: Vec<Region> = own.filter(|region| !region.shared).copied().collect();
+            own.sort_unstable_by_key(|region| region.start);
+            let (mut next, mut held) = (0, Vec::<Region>::new());
+            for id in view.trace_index.threads[thread].iter().copied() {
+                while let Some(region) = own.get(next).filter(|region| region.start < id) {
+                    held.push(*region);
+                    next += 1;
+                }
+                held.retain(|region| region.end.is_none_or(|end| end > id));
+                accesses.add(id, &held);
+            }
         }
-        Accesses { view, of_var, locks }
+        accesses
+    }
+
+    fn add(&mut self, id: EventId, held: &[Region]) {
+        let event = self.view.trace.event(id);
+        let Some(var) = event.op.var() else { return };
+        let mut locks: Vec<SyncId> = held.iter().map(|region| region.lock).collect();
+        locks.sort_unstable();
+        let (thread, writes) = (event.thread, event.op.writes());
+        let groups = &mut self.of_var[var.index()];
+        let is_alike = |group: &Alike| group.thread == thread && group.writes == writes && group.locks == locks;
+        let at = groups.iter().position(is_alike).unwrap_or_else(|| {
+            groups.push(Alike { thread, writes, locks, members: Vec::new() });
+            groups.len() - 1
+        });
+        groups[at].members.push(id);
+        self.group[id.index()] = at as u32;
     }
 
     /// Whether no access of another thread that conflicts with this one can come right before it: both hold one lock, or one always comes before
     /// the other.
     fn are_apart_from(&self, id: EventId) -> bool {
-        let TraceView { trace, clocks, .. } = self.view;
-        let event = trace.event(id);
-        let own = &self.locks[id.index()];
-        let is_apart = |other: &EventId| {
-            let that = trace.event(*other);
-            that.thread == event.thread
-                || !event.op.writes() && !that.op.writes()
-                || own.iter().any(|lock| self.locks[other.index()].contains(lock))
-                || clocks.before(id, *other)
-                || clocks.before(*other, id)
-        };
-        event.op.var().is_none_or(|var| self.of_var[var.index()].iter().all(is_apart))
+        let Some(var) = self.view.trace.event(id).op.var() else { return true };
+        let groups = &self.of_var[var.index()];
+        let own = &groups[self.group[id.index()] as usize];
+        groups.iter().all(|other| {
+            other.thread == own.thread
+                || !own.writes && !other.writes
+                || own.locks.iter().any(|lock| other.locks.contains(lock))
+                || self.is_ordered(id, other)
+        })
+    }
+
+    /// Whether each of these comes before the event in all prefixes, or after it.
+    fn is_ordered(&self, id: EventId, others: &Alike) -> bool {
+        let TraceView { trace_index, clocks, .. } = self.view;
+        let thread = others.thread.index();
+        let (before, after) = (clocks.seen(id, thread) as usize, clocks.first_after(id, thread) as usize);
+        let first = others.members.partition_point(|other| trace_index.position(*other) < before);
+        others.members.get(first).is_none_or(|other| trace_index.position(*other) >= after)
     }
 }
 

@@ -110,6 +110,12 @@ const EASY_WORK: u32 = 20_000;
 /// A worker asks this many questions of a class that turn out not to be easy. Then the class waits until the easy ones of all classes are decided.
 const MOST_NOT_EASY: usize = 16;
 
+/// So many candidates with the same pair are asked together, at least.
+const FEWEST_TOGETHER: usize = 2;
+
+/// Easy ones may take the work of so many, at most, when they are asked together.
+const MOST_WORK: usize = 8;
+
 /// If so many questions of a class in a row are too large, so are the others. The session begins anew after the first, so the next one
 /// was asked alone.
 const TOO_LARGE: usize = 2;
@@ -145,7 +151,9 @@ fn decide_family<'a, 'b>(
     (family, refuted): (&Family, &RefutedSections<'_>),
     reports: &Sender<Report>,
 ) -> anyhow::Result<()> {
-    let mut together = Together::new(worker.context, family, refuted);
+    let decided = family.batches.iter().filter(|batch| matches!(batch.task, Task::Decide { .. }));
+    let candidates = decided.flat_map(|batch| batch.triples.iter().copied());
+    let mut together = Together::new(worker.context, candidates, refuted);
     for batch in &family.batches {
         match (batch.task, &mut *questions) {
             (Task::OffPath { stop_at_after_remote }, Some(questions)) => {
@@ -389,6 +397,53 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
             }
         }
         Ok(())
+    }
+
+    /// Decides the candidates with the pair of this one together, if that is due: all of them, those that are feasible, or none. Gives what was
+    /// decided, or nothing if no time of the class may be spent.
+    fn decide_together(
+        &mut self,
+        together: &mut Together<'_>,
+        triple: Triple,
+        (effort, one_is_enough): (Effort, bool),
+        spent: Duration,
+    ) -> anyhow::Result<Vec<(usize, Decision)>> {
+        let mut decided = Vec::new();
+        let mut members = together.due(triple);
+        while members.len() >= FEWEST_TOGETHER {
+            let (work, timeout) = match effort {
+                Effort::Easy => (Some(EASY_WORK * members.len().min(MOST_WORK) as u32), self.context.options.timeout),
+                Effort::Hard { share, .. } if spent >= share => break,
+                Effort::Hard { query, .. } => (None, query),
+            };
+            self.work = work;
+            let limits = self.limits(timeout);
+            self.work = None;
+            if limits.reached().is_some() {
+                break;
+            }
+            let Triple { first, second, .. } = triple;
+            let remotes: Vec<EventId> = members.iter().map(|(_, triple, _)| triple.remote).collect();
+            match self.in_session(1, |session| session.decide_any_and_pins(first, &remotes, second, limits)) {
+                Answer::Feasible(assignment) => {
+                    let (shown, witness) = self.witness_of_any(first, &remotes, second, &assignment.order)?;
+                    let Some((place, _, class)) = members.iter().find(|(_, other, _)| *other == shown) else { break };
+                    let decision = feasible(shown, witness, Decider::Smt);
+                    together.note(*place, &decision, *class, one_is_enough);
+                    decided.push((*place, decision));
+                    together.still_open(&mut members);
+                }
+                Answer::Infeasible { rests_on_pin } => {
+                    for (place, triple, class) in members.drain(..) {
+                        let decision = infeasible(self.context, triple, rests_on_pin);
+                        together.note(place, &decision, class, one_is_enough);
+                        decided.push((place, decision));
+                    }
+                }
+                Answer::Unknown(_) => break,
+            }
+        }
+        Ok(decided)
     }
 
     /// Whether a candidate is feasible under guarded independence, too. This is a remark on a verdict that stands, so it

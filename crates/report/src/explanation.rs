@@ -156,10 +156,7 @@ impl<'t> ExplanationReport<'t> {
             )?;
         }
         if witness.run().passes_external {
-            writeln!(
-                out,
-                "\nThe schedule goes past a write of code that was not recorded: that code may act otherwise."
-            )?;
+            writeln!(out, "\nWhat it leans on: {}.", super::unseen_order::PASSES_UNRECORDED)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::folding::{cut, in_library};
 use super::names::{Names, SourceLine, WIDEST_LINE, wrapped};
 use super::style::{HEAD, plural, write_rows};
 use super::table;
-use super::unseen_order::unseen_order;
+use super::unseen_order::{PASSES_UNRECORDED, unseen_order};
 use super::{BlockReport, Subject, UsesReport, block, off_path, pattern_meaning, totals};
 use anstyle::{AnsiColor, Style};
 use foretrace_analysis::blocks::BlockName;
@@ -386,8 +386,7 @@ fn remarks(names: &Names<'_>, trace: &Trace, found: &Found, independence: Indepe
     });
     let mut remarks: Vec<String> = guarded.into_iter().map(str::to_string).collect();
     if found.witness.run().passes_external {
-        let remark = "the schedule goes past a write of code that was not recorded: that code may act otherwise";
-        remarks.push(remark.to_string());
+        remarks.push(PASSES_UNRECORDED.to_string());
     }
     remarks.extend(found.witness.run().unseen.map(|unseen| unseen_order(names, trace, unseen)));
     remarks

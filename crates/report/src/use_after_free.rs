@@ -5,7 +5,7 @@ use super::json::write_open_object;
 use super::names::{Names, SourceLine, wrapped};
 use super::style::{HEAD, plural, write_rows};
 use super::table::{act_of, rows_named};
-use super::unseen_order::unseen_order;
+use super::unseen_order::{PASSES_UNRECORDED, unseen_order};
 use super::witness::{PrefixHead, WitnessDir, WitnessFileError, write_schedule};
 use foretrace_analysis::use_after_free::{FoundUse, UsesAfterFree};
 use foretrace_analysis::verdict::RestsOn;
@@ -149,8 +149,7 @@ impl<'t> UsesReport<'t> {
             writeln!(out, "    the recorded order itself shows it")?;
         }
         if witness.run().passes_external {
-            let remark = "the schedule goes past a write of code that was not recorded: that code may act otherwise";
-            writeln!(out, "    {}", wrapped(remark, "    "))?;
+            writeln!(out, "    {}", wrapped(PASSES_UNRECORDED, "    "))?;
         }
         if let Some(unseen) = witness.run().unseen {
             writeln!(out, "    {}", wrapped(&unseen_order(&self.names, trace, unseen), "    "))?;

@@ -1,6 +1,6 @@
 //! What solver threads are asked of the candidates that the filters left open, one stage after the other.
 
-use super::{FxIndexMap, Run, Slot, tells_apart};
+use super::{FxIndexMap, Run, Slot, Stage, tells_apart};
 use crate::candidates::Class;
 use crate::options::{Per, Strategy};
 use crate::whole_thread::WholeThreads;
@@ -22,31 +22,18 @@ const QUERIES: u32 = 4;
 /// Candidates of one class that a solver thread takes at a time when each is to be decided.
 const SHARE: usize = 64;
 
-/// What solver threads are asked of a chunk.
-#[derive(Clone, Copy)]
-pub(super) enum Stage {
-    Easy,
-    OffPath,
-    Hard,
-    Guarded,
-}
-
-impl Stage {
-    /// In this order: what is infeasible by the hard questions may be off the path, too.
-    pub(super) const ALL: [Stage; 5] = [Stage::Easy, Stage::OffPath, Stage::Hard, Stage::Guarded, Stage::OffPath];
-
-    pub(super) fn families(self, run: &Run<'_, '_>, triples: &[Triple], slots: &[Slot<'_>]) -> Vec<Family> {
-        match self {
-            Stage::Easy if run.context.options.strategy == Strategy::Demand => run.easy(triples, slots),
+impl Run<'_, '_> {
+    /// What solver threads are asked of a chunk in a stage.
+    pub(super) fn families_of(&self, stage: Stage, triples: &[Triple], slots: &[Slot<'_>]) -> Vec<Family> {
+        match stage {
+            Stage::Easy if self.context.options.strategy == Strategy::Demand => self.easy(triples, slots),
             Stage::Easy => Vec::new(),
-            Stage::OffPath => run.not_apart_yet(triples, slots),
-            Stage::Hard => run.hard(triples, slots),
-            Stage::Guarded => run.not_guarded_yet(triples, slots),
+            Stage::OffPath => self.not_apart_yet(triples, slots),
+            Stage::Hard => self.hard(triples, slots),
+            Stage::Guarded => self.not_guarded_yet(triples, slots),
         }
     }
-}
 
-impl Run<'_, '_> {
     /// All open candidates, each with little work.
     fn easy(&self, chunk: &[Triple], slots: &[Slot<'_>]) -> Vec<Family> {
         self.families(self.open(chunk, slots, Effort::Easy).into_iter().map(|batch| (false, batch)).collect())

@@ -2,8 +2,8 @@
 
 use super::Reachability;
 use crate::filters::regions_by_thread;
-use foretrace_checker::Checker;
 use foretrace_checker::oracle::Oracle;
+use foretrace_checker::{Checker, Interruption};
 use foretrace_encodings::TraceView;
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::strategies::{Shape, random_appends, random_conditions, random_trace, random_waits};
@@ -38,7 +38,7 @@ fn compare(seed: u64, (trace, observed): &(Trace, Observed), compared: &mut Comp
             let var = trace.event(triple.first).op.var().expect("an access");
             let reachable = by_var.entry(var).or_insert_with(|| {
                 let reachable = reachability.all(var, &|| true).expect("few states");
-                compared.states += reachable.states.len();
+                compared.states += reachable.count();
                 compared.all_states += oracle.states();
                 reachable
             });
@@ -50,6 +50,12 @@ fn compare(seed: u64, (trace, observed): &(Trace, Observed), compared: &mut Comp
                 None => compared.infeasible += 1,
             }
             compared.feasible += usize::from(pattern.is_some());
+            let interruption = reachable.interruption(triple, &mut 0);
+            let is_interrupted = oracle.interruption(triple, question.independence).is_some();
+            assert_eq!(interruption.is_some(), is_interrupted, "seed {seed}, {triple}: {interruption:?}\n{trace:#?}");
+            if let Some(schedule) = interruption {
+                checker.check(Interruption(triple), &schedule).expect(&said);
+            }
         }
     }
 }

@@ -8,6 +8,7 @@
 use super::{REMARK, Report, SolverWorker};
 use crate::context::AnalysisContext;
 use crate::filters::{Filters, Judgement};
+use crate::known_states::{KnownStates, Said};
 use crate::options::{Options, Strategy};
 use crate::schedule::{simplify_interruption, simplify_with};
 use crate::schedule_from_assignment::schedule_from_assignment;
@@ -110,6 +111,7 @@ pub(crate) struct Questions<'a, 'b> {
     own: SolverWorker<'a, 'b>,
     /// By first and remote: how late second may come without a prefix that leaves it out, and the prefix for all later ones.
     known: FxHashMap<(EventId, EventId), Known>,
+    states: KnownStates<'b, 'a>,
     /// Of the class that is asked about: a prefix up to here was too large for a remark.
     too_large: Option<EventId>,
 }
@@ -139,7 +141,8 @@ const MOST_STEPS_KEPT: usize = 10_000;
 impl<'a, 'b> Questions<'a, 'b> {
     pub(crate) fn new(apart: &'b Apart<'a>) -> Questions<'a, 'b> {
         let (free, own) = (SolverWorker::of_remarks(&apart.free), SolverWorker::of_remarks(&apart.model));
-        Questions { apart, free, own, known: FxHashMap::default(), too_large: None }
+        let states = KnownStates::new(&apart.model);
+        Questions { apart, free, own, known: FxHashMap::default(), states, too_large: None }
     }
 
     /// Asks about candidates of one class, in this order.
@@ -231,7 +234,11 @@ impl<'a, 'b> Questions<'a, 'b> {
             true => Interrupted::Never,
             false => match filters.interruption(triple) {
                 Some(interruption) => Interrupted::Shown(Box::new(interruption)),
-                None => self.by_solver(worker, triple)?,
+                None => match self.states.interruption(triple) {
+                    Said::Shown(schedule) => Interrupted::Shown(Box::new(self.simple(triple, &schedule)?)),
+                    Said::Never => Interrupted::Never,
+                    Said::Nothing => self.by_solver(worker, triple)?,
+                },
             },
         };
         let known = self.known.entry((triple.first, triple.remote)).or_default();
@@ -267,14 +274,18 @@ impl<'a, 'b> Questions<'a, 'b> {
         Ok(answer)
     }
 
-    /// The solver's schedule, checked, with fewer events where those will do. One that does not pass is a bug, and ends the run.
+    /// The solver's schedule, checked.
     fn checked(&self, triple: Triple, order: &[EventId]) -> anyhow::Result<Witness<Interruption>> {
+        self.simple(triple, &schedule_from_assignment(self.apart.model.view, order, triple.remote, Feasibility::Prefix))
+    }
+
+    /// A schedule, checked, with fewer events where those will do. One that does not pass is a bug, and ends the run.
+    fn simple(&self, triple: Triple, schedule: &[EventId]) -> anyhow::Result<Witness<Interruption>> {
         let AnalysisContext { view, checker, .. } = &self.apart.model;
-        let schedule = schedule_from_assignment(*view, order, triple.remote, Feasibility::Prefix);
-        let simple = simplify_interruption(checker, view.trace, triple, &schedule);
+        let simple = simplify_interruption(checker, view.trace, triple, schedule);
         simple.map_err(|error| {
             anyhow::anyhow!(
-                "internal contradiction: the solver says that {triple} is interrupted, the checker refuses its schedule \
+                "internal contradiction: a search says that {triple} is interrupted, the checker refuses its schedule \
                  ({error}); schedule {schedule:?}"
             )
         })

@@ -3,22 +3,13 @@
 //! What refutes one of them often refutes all: a disjunction costs little more than one of its parts. The first is asked by itself, since one that
 //! is feasible by a short prefix needs little of the trace.
 
-use super::{EASY_WORK, Effort, Family, SolverWorker, Task, feasible, infeasible};
 use crate::candidates::Class;
 use crate::context::AnalysisContext;
 use crate::options::Strategy;
 use crate::refuted_sections::RefutedSections;
-use crate::verdict::{Decider, Decision, RestsOn, Verdict};
-use foretrace_solve::Answer;
+use crate::verdict::{Decision, RestsOn, Verdict};
 use foretrace_trace::{EventId, Independence, Triple};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::time::Duration;
-
-/// So many others of a pair are asked together, at least.
-const FEWEST: usize = 2;
-
-/// Easy ones may take the work of so many, at most, when they are asked together.
-const MOST_WORK: usize = 8;
 
 /// If so many of a pair are not easy, the others are not asked as easy ones.
 const NOT_EASY: usize = 2;
@@ -44,10 +35,10 @@ struct Pair {
 }
 
 impl<'r> Together<'r> {
-    /// Of the candidates of a family.
+    /// Of the candidates of a family, each with its place.
     pub(super) fn new(
         context: &AnalysisContext<'_>,
-        family: &Family,
+        candidates: impl Iterator<Item = (usize, Triple)>,
         refuted: &'r RefutedSections<'r>,
     ) -> Together<'r> {
         let options = context.options;
@@ -56,12 +47,9 @@ impl<'r> Together<'r> {
             && options.strategy != Strategy::Paper
             && options.dump_smt2.is_none();
         let mut pairs: FxHashMap<_, Pair> = FxHashMap::default();
-        let decides = |task| matches!(task, Task::Decide { .. });
-        for batch in family.batches.iter().filter(|batch| is_asked && decides(batch.task)) {
-            for (place, triple) in &batch.triples {
-                let members = &mut pairs.entry((triple.first, triple.second)).or_default().members;
-                members.push((*place, *triple, context.class(*triple)));
-            }
+        for (place, triple) in candidates.filter(|_| is_asked) {
+            let members = &mut pairs.entry((triple.first, triple.second)).or_default().members;
+            members.push((place, triple, context.class(triple)));
         }
         let refuted = Some(refuted).filter(|_| is_asked);
         Together { refuted, pairs, decided: FxHashSet::default(), found: FxHashSet::default() }
@@ -108,7 +96,7 @@ impl<'r> Together<'r> {
     }
 
     /// The candidates with the same pair, each with its place and class, that are to be asked together now.
-    fn due(&mut self, Triple { first, second, .. }: Triple) -> Vec<(usize, Triple, Class)> {
+    pub(super) fn due(&mut self, Triple { first, second, .. }: Triple) -> Vec<(usize, Triple, Class)> {
         let Some(pair) = self.pairs.get_mut(&(first, second)).filter(|pair| pair.is_due) else { return Vec::new() };
         pair.is_due = false;
         pair.was_asked = true;
@@ -121,56 +109,7 @@ impl<'r> Together<'r> {
     }
 
     /// What is still open of some candidates.
-    fn still_open(&self, members: &mut Vec<(usize, Triple, Class)>) {
+    pub(super) fn still_open(&self, members: &mut Vec<(usize, Triple, Class)>) {
         members.retain(|(place, _, class)| !self.is_done(*place, *class));
-    }
-}
-
-impl SolverWorker<'_, '_> {
-    /// Decides the candidates with the pair of this one together, if that is due: all of them, those that are feasible, or none. Gives what was
-    /// decided, or nothing if no time of the class may be spent.
-    pub(super) fn decide_together(
-        &mut self,
-        together: &mut Together<'_>,
-        triple: Triple,
-        (effort, one_is_enough): (Effort, bool),
-        spent: Duration,
-    ) -> anyhow::Result<Vec<(usize, Decision)>> {
-        let mut decided = Vec::new();
-        let mut members = together.due(triple);
-        while members.len() >= FEWEST {
-            let (work, timeout) = match effort {
-                Effort::Easy => (Some(EASY_WORK * members.len().min(MOST_WORK) as u32), self.context.options.timeout),
-                Effort::Hard { share, .. } if spent >= share => break,
-                Effort::Hard { query, .. } => (None, query),
-            };
-            self.work = work;
-            let limits = self.limits(timeout);
-            self.work = None;
-            if limits.reached().is_some() {
-                break;
-            }
-            let Triple { first, second, .. } = triple;
-            let remotes: Vec<EventId> = members.iter().map(|(_, triple, _)| triple.remote).collect();
-            match self.in_session(1, |session| session.decide_any_and_pins(first, &remotes, second, limits)) {
-                Answer::Feasible(assignment) => {
-                    let (shown, witness) = self.witness_of_any(first, &remotes, second, &assignment.order)?;
-                    let Some((place, _, class)) = members.iter().find(|(_, other, _)| *other == shown) else { break };
-                    let decision = feasible(shown, witness, Decider::Smt);
-                    together.note(*place, &decision, *class, one_is_enough);
-                    decided.push((*place, decision));
-                    together.still_open(&mut members);
-                }
-                Answer::Infeasible { rests_on_pin } => {
-                    for (place, triple, class) in members.drain(..) {
-                        let decision = infeasible(self.context, triple, rests_on_pin);
-                        together.note(place, &decision, class, one_is_enough);
-                        decided.push((place, decision));
-                    }
-                }
-                Answer::Unknown(_) => break,
-            }
-        }
-        Ok(decided)
     }
 }

@@ -1,0 +1,83 @@
+//! The states of a run's trace, kept for what is asked about next.
+
+use crate::context::AnalysisContext;
+use crate::reachable::{Reachability, Reachable};
+use foretrace_trace::{EventId, Triple, VarId};
+use rustc_hash::FxHashMap;
+
+/// States that are made for all variables together.
+const MOST_MADE: usize = 300_000;
+
+/// States that all searches for prefixes may visit.
+const MOST_VISITED: usize = 50_000_000;
+
+/// The states for one thread of a run.
+pub(crate) struct KnownStates<'c, 'a> {
+    context: &'c AnalysisContext<'a>,
+    /// Once it is asked for; nothing inside where states do not decide what is asked.
+    reachability: Option<Option<Reachability<'a>>>,
+    /// Those for variables on which conditions depend, and for each other one.
+    known: FxHashMap<Option<VarId>, Reachable>,
+    /// Too many were made, or there were too many: no more are made.
+    is_over: bool,
+    visited: usize,
+}
+
+/// What states say of a candidate.
+pub(crate) enum Said {
+    /// A prefix shows it: these events.
+    Shown(Vec<EventId>),
+    /// None does.
+    Never,
+    /// They are too many, or of no use for what is asked.
+    Nothing,
+}
+
+impl<'c, 'a> KnownStates<'c, 'a> {
+    /// None yet.
+    pub(crate) fn new(context: &'c AnalysisContext<'a>) -> KnownStates<'c, 'a> {
+        KnownStates { context, reachability: None, known: FxHashMap::default(), is_over: false, visited: 0 }
+    }
+
+    /// Whether a prefix shows a candidate.
+    pub(crate) fn triple(&mut self, triple: Triple) -> Said {
+        self.ask(triple, Reachable::schedule)
+    }
+
+    /// Whether a prefix holds first and then remote, and not second.
+    pub(crate) fn interruption(&mut self, triple: Triple) -> Said {
+        self.ask(triple, Reachable::interruption)
+    }
+
+    /// Whether values are pinned, so that what no prefix shows may rest on that.
+    pub(crate) fn have_pins(&self) -> bool {
+        self.reachability.as_ref().and_then(Option::as_ref).is_some_and(Reachability::has_pins)
+    }
+
+    fn ask(
+        &mut self,
+        triple: Triple,
+        find: impl FnOnce(&Reachable, Triple, &mut usize) -> Option<Vec<EventId>>,
+    ) -> Said {
+        let var = self.context.view.trace.event(triple.first).op.var().filter(|_| self.visited < MOST_VISITED);
+        let Some(kind) = var.and_then(|var| self.kind(var)) else { return Said::Nothing };
+        let Some(reachable) = self.known.get(&kind) else { return Said::Nothing };
+        find(reachable, triple, &mut self.visited).map_or(Said::Never, Said::Shown)
+    }
+
+    /// Under what the states for this variable are known from now on; nothing if they are not.
+    fn kind(&mut self, var: VarId) -> Option<Option<VarId>> {
+        let context = self.context;
+        let reachability = self.reachability.get_or_insert_with(|| context.reachability()).as_ref()?;
+        let kind = (!reachability.counts(var)).then_some(var);
+        if !self.known.contains_key(&kind) && !self.is_over {
+            let limits = context.limits();
+            match reachability.all(var, &|| limits.reached().is_none()) {
+                Some(reachable) => drop(self.known.insert(kind, reachable)),
+                None => self.is_over = true,
+            }
+            self.is_over |= self.known.values().map(Reachable::count).sum::<usize>() > MOST_MADE;
+        }
+        self.known.contains_key(&kind).then_some(kind)
+    }
+}
