@@ -93,6 +93,13 @@ pub fn areas() -> Vec<Area> {
             "foretrace-analysis/lib foretrace-analysis/filters=20 foretrace-analysis/use_after_free=40",
             8000,
         ),
+        area(
+            "states",
+            "crates/analysis/src/reachable.rs crates/analysis/src/workers/together.rs",
+            "",
+            "foretrace-analysis/lib=60 foretrace-analysis/solver=20",
+            8000,
+        ),
         area("walker", "crates/walker/src/interpret/", "", "foretrace-walker/lib foretrace/recorder", 64000),
     ]
 }

@@ -1,4 +1,6 @@
 //! What is said of reachable states, held against all interleavings.
+//!
+//! `FORETRACE_SEEDS` says how many random traces of each kind (default 150, and eight times as many small ones), `FORETRACE_SEED` where to start.
 
 use super::Reachability;
 use crate::filters::regions_by_thread;
@@ -11,6 +13,13 @@ use foretrace_trace::{
     Atomic, Data, Feasibility, Independence, Model, Observed, Question, Semantics, SyncKind, Trace, TraceBuilder,
 };
 use rustc_hash::FxHashMap;
+
+fn seeds(times: u64) -> std::ops::Range<u64> {
+    let number =
+        |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let start = number("FORETRACE_SEED", 0);
+    start..start + times * number("FORETRACE_SEEDS", 150)
+}
 
 /// How much was compared: feasible and infeasible candidates, states of the search and of all interleavings.
 #[derive(Default, Debug)]
@@ -63,7 +72,7 @@ fn compare(seed: u64, (trace, observed): &(Trace, Observed), compared: &mut Comp
 #[test]
 fn states_tell_what_all_interleavings_tell() {
     let mut compared = Compared::default();
-    for seed in 0..150 {
+    for seed in seeds(1) {
         compare(seed, &random_trace(seed, &Shape::default()), &mut compared);
         for make in [random_conditions, random_appends, random_waits] {
             compare(seed, &make(seed), &mut compared);
@@ -135,7 +144,7 @@ fn sections(seed: u64) -> (Trace, Observed) {
 #[test]
 fn states_tell_what_all_interleavings_of_sections_tell() {
     let mut compared = Compared::default();
-    (0..1_200).for_each(|seed| compare(seed, &sections(seed), &mut compared));
+    seeds(8).for_each(|seed| compare(seed, &sections(seed), &mut compared));
     println!("{compared:?}");
     assert!(compared.feasible > 2_000 && compared.infeasible > 2_000, "{compared:?}");
     assert!(compared.states * 2 < compared.all_states, "it spares little: {compared:?}");
