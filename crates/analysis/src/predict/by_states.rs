@@ -7,7 +7,7 @@ use crate::workers;
 use foretrace_trace::{Triple, VarId};
 use std::time::Instant;
 
-/// So many candidates are worth it to look at states before the solver is asked its easy questions. The hard ones always are.
+/// If so many candidates are open, foretrace looks at states before it asks the solver easy questions. For hard ones it always does.
 const WORTH_IT: usize = 32;
 
 impl Run<'_, '_> {

@@ -4,24 +4,15 @@ use super::RefutedSections;
 use crate::filters::regions_by_thread;
 use foretrace_checker::oracle::Oracle;
 use foretrace_index::TraceIndex;
+use foretrace_trace::random::Random;
 use foretrace_trace::{
     Atomic, Data, Feasibility, Independence, Model, Observed, SyncKind, Trace, TraceBuilder, Triple,
 };
 use std::sync::Arc;
 
-/// Numbers below a bound, the same for a seed.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
 /// Two threads with up to five sections of one lock, in which they access two variables and go on as they read.
 fn trace(seed: u64) -> (Trace, Observed) {
-    let mut chance = Chance(seed);
+    let mut chance = Random::new(seed);
     let mut builder = TraceBuilder::new(Data::Symbolic);
     builder.sync("m", SyncKind::Mutex { recursive: false });
     let variables = ["x", "y"];
@@ -31,12 +22,12 @@ fn trace(seed: u64) -> (Trace, Observed) {
     let mut values = [0, 0];
     let mut reads = 0;
     for _ in 0..3 + chance.below(3) {
-        let thread = 1 + chance.below(2);
+        let thread = 1 + chance.below(2) as u64;
         builder.acquire(thread, "m");
         for _ in 0..1 + chance.below(2) {
-            let at = chance.below(2) as usize;
+            let at = chance.below(2);
             if chance.below(2) == 0 {
-                values[at] = chance.below(3);
+                values[at] = chance.below(3) as u64;
                 builder.write(thread, variables[at], &values[at].to_string());
             } else {
                 reads += 1;
