@@ -9,7 +9,7 @@ use foretrace_checker::{Checker, Interruption};
 use foretrace_encodings::TraceView;
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::random::Random;
-use foretrace_trace::strategies::{Shape, random_appends, random_conditions, random_trace, random_waits};
+use foretrace_trace::strategies::{Shape, Topic, random_appends, random_conditions, random_trace, random_waits};
 use foretrace_trace::{
     Atomic, Data, Feasibility, Independence, Model, Observed, Question, Semantics, SyncKind, Trace, TraceBuilder,
 };
@@ -75,6 +75,10 @@ fn states_tell_what_all_interleavings_tell() {
     let mut compared = Compared::default();
     for seed in seeds(1) {
         compare(seed, &random_trace(seed, &Shape::default()), &mut compared);
+        for topic in [Topic::Mutex, Topic::Rwlock, Topic::Parts] {
+            let shape = Shape { topics: vec![topic], ..Shape::default() };
+            compare(seed, &random_trace(seed, &shape), &mut compared);
+        }
         for make in [random_conditions, random_appends, random_waits] {
             compare(seed, &make(seed), &mut compared);
         }
