@@ -144,3 +144,55 @@ fn states_tell_what_all_interleavings_of_sections_tell() {
     assert!(compared.feasible > 800 && compared.infeasible > 800, "{compared:?}");
     assert!(compared.states * 2 < compared.all_states, "it spares little: {compared:?}");
 }
+
+/// What the search takes for granted of a trace: of each event, whether it commutes with what others can do, and of each variable, whether a
+/// condition depends on it.
+fn granted(builder: TraceBuilder) -> (Vec<bool>, Vec<bool>) {
+    let (trace, observed) = builder.finish().expect("a valid trace");
+    let trace_index = TraceIndex::new(&trace);
+    let clocks = MustHappenBefore::new(&trace, &trace_index);
+    let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
+    let semantics = Semantics::new(&trace, &observed, Model::Ctp).expect("the model fits");
+    let reachability = Reachability::new(view, semantics, &regions_by_thread(&trace, &trace_index));
+    (reachability.commutes, reachability.counts)
+}
+
+/// A thread writes under a lock that another one has for reading, or for writing, too, or tries in vain.
+#[test]
+fn accesses_commute_under_locks_that_exclude_each_other() {
+    let with = |shared: bool| {
+        let mut builder = TraceBuilder::new(Data::Symbolic);
+        builder.sync("m", SyncKind::Rwlock);
+        builder.int_var("x", 0);
+        for thread in [1, 2] {
+            let _ = if shared { builder.acquire_shared(thread, "m") } else { builder.acquire(thread, "m") };
+            builder.write(thread, "x", "1");
+            let _ = if shared { builder.release_shared(thread, "m") } else { builder.release(thread, "m") };
+        }
+        granted(builder).0
+    };
+    assert_eq!(with(false), [false, true, true, false, true, true]);
+    assert!(!with(true)[1], "both may write at a time");
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    builder.sync("m", SyncKind::Mutex { recursive: false });
+    builder.acquire(1, "m");
+    builder.busy(2, "m");
+    builder.release(1, "m");
+    assert_eq!(granted(builder).0, [false; 3], "the try fails only before the release");
+}
+
+#[test]
+fn values_count_where_a_condition_depends_on_them() {
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    ["x", "y", "z"].iter().for_each(|var| {
+        builder.int_var(var, 0);
+    });
+    builder.read(1, "x", "a");
+    builder.set(1, "b", "(+ a 1)");
+    builder.write(1, "y", "b");
+    builder.read(2, "y", "c");
+    builder.set(2, "d", "(+ c 1)");
+    builder.assume(2, "(= d 2)");
+    builder.write(2, "z", "d");
+    assert_eq!(granted(builder).1, [true, true, false]);
+}
