@@ -40,7 +40,7 @@ const MOST_STEPS: usize = 10_000_000;
 /// Longer traces have too many.
 const MOST_EVENTS: usize = 200_000;
 
-/// The search looks at the limits each time that it has gone on from so many states.
+/// The search looks at the limits once in this many states.
 const LOOK: usize = 64;
 
 /// What is the same for each variable that is asked about.
@@ -191,7 +191,7 @@ impl Reachable {
         self.prefix(triple, INTERRUPTED, visited)
     }
 
-    /// A schedule that ends with the last one of so many accesses of the candidate, which come in order.
+    /// A schedule that shows this many of the candidate's accesses in order. It ends with the last of them.
     fn prefix(&self, triple: Triple, wanted: usize, visited: &mut usize) -> Option<Vec<EventId>> {
         let last = [triple.first, triple.remote, triple.second][wanted - 1];
         let before = self.ways.first().map_or(self.steps.len(), |way| way.steps.start);

@@ -7,7 +7,7 @@ use crate::workers;
 use foretrace_trace::{Triple, VarId};
 use std::time::Instant;
 
-/// If so many candidates are open, foretrace looks at states before it asks the solver easy questions. For hard ones it always does.
+/// Before easy questions, `predict` looks at states only if this many candidates are open. Before hard questions it always does.
 const WORTH_IT: usize = 32;
 
 impl Run<'_, '_> {

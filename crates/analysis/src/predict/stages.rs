@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// How much of the time that is left hard candidates may take.
 const MOST_FOR_HARD: f64 = 0.75;
 
-/// If so many candidates of a class do not count as found, the class is of little interest. It may take one part in so many of a query's time.
+/// A class is of little interest if its first candidates, this many, do not count as found. It gets this part of a query's time.
 const LOOKED_AT: usize = 8;
 const PART_FOR_LITTLE: u32 = 10;
 

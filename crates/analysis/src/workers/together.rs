@@ -27,10 +27,10 @@ pub(super) struct Together<'r> {
 
 #[derive(Default)]
 struct Pair {
+    /// Those that were not asked together yet.
     members: Vec<(usize, Triple, Class)>,
-    /// Whether a member was refuted and the others were not asked together yet.
-    is_due: bool,
-    was_asked: bool,
+    /// Whether a member was refuted.
+    is_refuted: bool,
     not_easy: usize,
 }
 
@@ -88,24 +88,19 @@ impl<'r> Together<'r> {
                     refuted.add(decision.triple, decision.rests_on == Some(RestsOn::Pin));
                 }
                 if let Some(pair) = self.pairs.get_mut(&(first, second)) {
-                    pair.is_due = !pair.was_asked;
+                    pair.is_refuted = true;
                 }
             }
             _ => (),
         }
     }
 
-    /// The candidates with the same pair, each with its place and class, that are to be asked together now.
+    /// The candidates with the same pair, each with its place and class, that are to be asked together now: once for each pair.
     pub(super) fn due(&mut self, Triple { first, second, .. }: Triple) -> Vec<(usize, Triple, Class)> {
-        let Some(pair) = self.pairs.get_mut(&(first, second)).filter(|pair| pair.is_due) else { return Vec::new() };
-        pair.is_due = false;
-        pair.was_asked = true;
-        let Some(pair) = self.pairs.get(&(first, second)) else { return Vec::new() };
-        let open = pair
-            .members
-            .iter()
-            .filter(|(place, _, class)| !self.decided.contains(place) && !self.found.contains(class));
-        open.copied().collect()
+        let Some(pair) = self.pairs.get_mut(&(first, second)).filter(|pair| pair.is_refuted) else { return Vec::new() };
+        let mut open = std::mem::take(&mut pair.members);
+        self.still_open(&mut open);
+        open
     }
 
     /// What is still open of some candidates.
