@@ -42,8 +42,8 @@ impl Tested {
 const WIDEST: usize = 100;
 /// Other schedules that lead to a failure and are listed.
 const MOST_OTHERS: usize = 3;
-/// Branches that went one way only and are listed.
-const MOST_ONE_WAY: usize = 5;
+/// Places that are listed of several.
+const FEW: usize = 5;
 
 const HEAD: anstyle::Style = anstyle::Style::new().bold();
 
@@ -163,6 +163,10 @@ fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
     } else if report.ended_early {
         writeln!(out, "not all was tried: a limit was reached before the recorded runs brought nothing new ({more})")?;
     }
+    if !report.open_checks.is_empty() {
+        writeln!(out, "not all was tried: the solver has not decided whether these checks can fail ({more})")?;
+        write_few(report.open_checks.iter(), out)?;
+    }
     if report.without_trace > 0 {
         let gave = plural(report.without_trace, "recorded run");
         writeln!(out, "not all was tried: {gave} gave no trace, so nothing was predicted from them")?;
@@ -210,13 +214,16 @@ fn write_one_way(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out, "in the recorded runs that were analysed these branches on shared memory went one way only:")?;
-    for (place, text) in own.iter().take(MOST_ONE_WAY) {
-        writeln!(out, "  {}", cut(&format!("{place}  {}", text.as_deref().unwrap_or_default()), WIDEST - 2))?;
+    write_few(own.iter().map(|(place, text)| format!("{place}  {}", text.as_deref().unwrap_or_default())), out)
+}
+
+/// The first of these, a line each, and how many more there are.
+fn write_few(lines: impl ExactSizeIterator<Item = impl AsRef<str>>, out: &mut dyn Write) -> io::Result<()> {
+    let more = lines.len().saturating_sub(FEW);
+    for line in lines.take(FEW) {
+        writeln!(out, "  {}", cut(line.as_ref(), WIDEST - 2))?;
     }
-    match own.len().saturating_sub(MOST_ONE_WAY) {
-        0 => Ok(()),
-        more => writeln!(out, "  and {more} more"),
-    }
+    if more > 0 { writeln!(out, "  and {more} more") } else { Ok(()) }
 }
 
 /// A line of at most so many characters.
@@ -241,6 +248,7 @@ struct TestedJson<'t> {
     #[serde(skip_serializing_if = "Option::is_none")]
     explored: Option<Value>,
     one_way_branches: Vec<Value>,
+    open_checks: &'t [String],
     notes: &'t [String],
 }
 
@@ -303,6 +311,7 @@ fn tested_json(tested: &Tested) -> TestedJson<'_> {
             "running": times.running.as_secs_f64(),
         }),
         explored: report.explored.as_ref().map(explored_json),
+        open_checks: &report.open_checks,
         one_way_branches: report.one_way.iter().map(|(place, text)| json!({"place": place, "text": text})).collect(),
         notes: &report.notes,
     }

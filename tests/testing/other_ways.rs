@@ -16,6 +16,19 @@ fn a_check_that_only_several_interruptions_make_fail() {
     }
 }
 
+/// A sum over many turns: the solver comes to no end, and small changes of the order do. Of a check that cannot fail the test says that nothing has
+/// decided it.
+#[test]
+fn a_check_of_a_sum_that_grows_over_many_turns() {
+    let wrong = test(&built_with("growth.c", ""), "--stop-after 1 --runs 40");
+    assert_eq!(wrong.status, Some(1), "{}{}", wrong.out, wrong.err);
+    assert!(wrong.out.contains("1. SIGABRT") && wrong.out.contains("fails in 3 of 3"), "{}", wrong.out);
+    let right = test(&built_with("growth.c", "-DRIGHT"), "--runs 30 --time 8");
+    assert_eq!(right.status, Some(3), "{}{}", right.out, right.err);
+    let open = "the solver has not decided whether these checks can fail";
+    assert!(right.out.contains("nothing failed") && right.out.contains(open), "{}", right.out);
+}
+
 /// The story says which value leads there; the witness is checked, and the program follows it.
 #[test]
 fn another_way_is_told_and_its_witness_checked() {

@@ -4,8 +4,12 @@
 //! A check at the end of a program is such a branch. If several interruptions together must make its condition false, no candidate asks for
 //! that, and each of them alone changes nothing. A branch that went one way only is asked of the solver, in the model that executes
 //! expressions, with prefixes that end right before it. A few instances of each place are asked about, the later ones first: more has
-//! happened before these.
+//! happened before these. What the solver leaves open is looked for by small changes of the recorded order.
 
+mod climb;
+mod distance;
+
+use self::climb::Climber;
 use crate::context::AnalysisContext;
 use crate::options::{Options, Strategy};
 use crate::schedule::simplify_other_way;
@@ -17,7 +21,7 @@ use foretrace_encodings::TraceView;
 use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_solve::{Limits, interruptible};
 use foretrace_trace::{
-    Data, EventId, Feasibility, Independence, Model, NameId, Observed, Op, Question, TermId, Trace, Why,
+    Data, EventId, Feasibility, Independence, Model, NameId, Observed, Op, Question, Semantics, TermId, Trace, Why,
 };
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -29,8 +33,10 @@ use std::time::Instant;
 const MOST_OF_PLACE: usize = 4;
 /// Places that are asked about.
 const MOST_PLACES: usize = 64;
-/// What a question may cost in steps of the solver: not time, so that the same input gives the same bytes.
+/// What a question may cost in steps of the solver: not time, so that the same input gives the same bytes. First it gets little, which is enough
+/// for most.
 const WORK: u32 = 100_000;
+const FIRST_WORK: u32 = 10_000;
 
 /// The story of what decides a branch has at most so many accesses of its thread.
 const LONGEST_PATH: usize = 6;
@@ -101,7 +107,7 @@ fn reads_of(trace: &Trace, term: TermId) -> FxHashSet<EventId> {
 
 /// Finds branches that another schedule of the trace takes the other way, one of each place that `rank` wants, those of lower rank first; what
 /// has no place is one by itself, and comes last.
-/// Gives the number of branches that were not decided. Finds nothing where the trace has no expressions.
+/// Takes so many times the work of a first try. Gives the branches that were not decided, at most one of each place. Finds nothing where the trace has no expressions.
 ///
 /// # Errors
 /// A schedule that the checker refuses; what `told` says.
@@ -110,14 +116,15 @@ pub fn other_ways(
     observed: &Observed,
     options: &Options,
     rank: &dyn Fn(&str) -> Option<u32>,
+    effort: u32,
     (deadline, stop): (Option<Instant>, &AtomicBool),
     told: &mut dyn FnMut(FoundOtherWay) -> anyhow::Result<()>,
-) -> anyhow::Result<u64> {
+) -> anyhow::Result<Vec<EventId>> {
     let places = places(trace, rank);
     if trace.data != Data::Symbolic || places.is_empty() {
-        return Ok(0);
+        return Ok(Vec::new());
     }
-    let mut undecided = 0;
+    let mut undecided = Vec::new();
     let (feasibility, independence) = (Feasibility::Prefix, Independence::Conflict);
     let question = Question { model: Model::Ctp, feasibility, independence };
     let options = &Options { question, strategy: Strategy::Demand, context_switches: None, ..options.clone() };
@@ -128,21 +135,52 @@ pub fn other_ways(
     let constants = AnalysisContext::constants(view, options, limits);
     let context = AnalysisContext::new(view, &[], options, constants, deadline, stop)?;
     interruptible(stop, || {
-        let mut worker = SolverWorker::with_work(&context, WORK);
-        for branches in places.values().take(MOST_PLACES) {
-            for branch in branches.iter().rev().take(MOST_OF_PLACE) {
-                match worker.other_way(*branch) {
-                    PrefixAnswer::None => {}
-                    PrefixAnswer::Unknown => undecided += 1,
-                    PrefixAnswer::Order(order) => {
-                        told(found(&context, OtherWay { branch: *branch }, &order)?)?;
-                        break;
-                    }
-                }
+        let go_on = || limits.reached().is_none();
+        let mut worker = SolverWorker::with_work(&context, FIRST_WORK);
+        let mut climber = Climber::new(trace, Semantics::new(trace, observed, question.model)?, effort);
+        for (number, branches) in places.values().enumerate() {
+            let asked = || branches.iter().rev().take(MOST_OF_PLACE).copied();
+            if number >= MOST_PLACES {
+                undecided.extend(asked().take(1));
+                continue;
+            }
+            worker.may_work(FIRST_WORK);
+            let mut open = Vec::new();
+            let mut shown = asked().find_map(|branch| ask((view, &mut worker), branch, &mut open));
+            if shown.is_none() {
+                shown = open.first().and_then(|branch| Some((*branch, climber.other_way(*branch, &go_on)?)));
+            }
+            if shown.is_none() && !open.is_empty() {
+                worker.may_work(WORK.saturating_mul(effort));
+                let again = std::mem::take(&mut open);
+                shown = again.into_iter().find_map(|branch| ask((view, &mut worker), branch, &mut open));
+            }
+            match shown {
+                Some((branch, schedule)) => told(found(&context, OtherWay { branch }, &schedule)?)?,
+                None => undecided.extend(open.first()),
             }
         }
         Ok(undecided)
     })
+}
+
+/// The solver's schedule by which a branch goes the other way; what it does not decide is kept.
+fn ask(
+    (view, worker): (TraceView<'_>, &mut SolverWorker<'_, '_>),
+    branch: EventId,
+    undecided: &mut Vec<EventId>,
+) -> Option<(EventId, Vec<EventId>)> {
+    match worker.other_way(branch) {
+        PrefixAnswer::None => None,
+        PrefixAnswer::Unknown => {
+            undecided.push(branch);
+            None
+        }
+        PrefixAnswer::Order(order) => {
+            let last = OtherWay { branch }.last(view.trace)?;
+            Some((branch, schedule_from_assignment(view, &order, last, Feasibility::Prefix)))
+        }
+    }
 }
 
 /// The place of a branch, or the branch.
@@ -163,14 +201,11 @@ fn places(trace: &Trace, rank: &dyn Fn(&str) -> Option<u32>) -> IndexMap<Place, 
     places
 }
 
-fn found(context: &AnalysisContext<'_>, claim: OtherWay, order: &[EventId]) -> anyhow::Result<FoundOtherWay> {
-    let trace = context.view.trace;
-    let last = claim.last(trace).unwrap_or(claim.branch);
-    let schedule = schedule_from_assignment(context.view, order, last, Feasibility::Prefix);
-    let witness = simplify_other_way(&context.checker, trace, claim, &schedule).ok_or_else(|| {
+fn found(context: &AnalysisContext<'_>, claim: OtherWay, schedule: &[EventId]) -> anyhow::Result<FoundOtherWay> {
+    let witness = simplify_other_way(&context.checker, context.view.trace, claim, schedule).ok_or_else(|| {
         let branch = claim.branch;
         anyhow::anyhow!(
-            "internal contradiction: the solver lets branch {branch} go the other way, the checker refuses its schedule {schedule:?}"
+            "internal contradiction: branch {branch} can go the other way, but the checker refuses the schedule {schedule:?}"
         )
     })?;
     Ok(FoundOtherWay { rests_on: RestsOn::of_run(witness.run()), witness })

@@ -1,6 +1,7 @@
 //! The loop. Each round records runs, analyses passing ones, and tries schedules; rounds go on until nothing new is found. Then the
 //! remaining schedules are tried. Last, each failure is confirmed, shortened and counted.
 
+mod asking;
 mod exploring;
 mod finishing;
 mod in_vain;
@@ -157,10 +158,15 @@ impl<'s> Campaign<'s> {
         self.search()?;
         self.state.plan.take_later(None);
         while !self.is_over() && self.attempts(TRIED_IN_ROUND)? > 0 {}
-        self.explain_the_rest()?;
         let is_stopped = self.is_stopped();
+        self.ask_again()?;
+        self.explain_the_rest()?;
         let report = &mut self.state.report;
         report.left = self.state.plan.left();
+        report.open_checks = match self.state.found.is_empty() {
+            true => self.state.open_checks.keys().cloned().collect(),
+            false => Vec::new(),
+        };
         report.ended_early |= is_stopped || !self.state.unpredicted.is_empty();
         Ok(())
     }

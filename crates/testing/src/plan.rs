@@ -128,6 +128,11 @@ impl Plan {
         self.waiting.retain(|attempt| !is_unlikely(attempt));
     }
 
+    /// Whether a schedule of a class was planned.
+    pub fn has(&self, class: &str) -> bool {
+        self.classes.get(class).is_some_and(|class| class.planned > 0)
+    }
+
     /// Whether recorded runs that passed show the accesses of a class.
     pub fn is_shown(&self, class: &str) -> bool {
         self.classes.get(class).is_some_and(|class| class.shown)

@@ -22,6 +22,8 @@ use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, Witness
 use foretrace_trace::{Atomic, Blocks, EventId, NameId, Observed, Op, ThreadId, Trace, Triple, observe};
 use foretrace_walker::{GIVEN_AGAIN, Ways, walk};
 use indexmap::IndexMap;
+pub use other_ways::{ask_again, class_of};
+use other_ways::{is_check, rank_of};
 use places::around;
 pub use places::is_of_library;
 pub(crate) use places::{around_both, below_project, line_of, own_place_before, told};
@@ -49,6 +51,8 @@ pub struct Predicted {
     pub size: Size,
     /// The ways that branches on shared memory went, by place, with the text of the line.
     pub branches: Branches,
+    /// Places that never return on one way, which the run did not take, and of which it is not decided whether another order takes it.
+    pub open_checks: Vec<String>,
     /// What the trace does not show of code that ran, as people read it.
     pub unseen: BTreeSet<String>,
 }
@@ -204,8 +208,10 @@ fn attempts_of(
     }
     if settings.predict != Predict::CutPoints && !failed {
         let deadline = (Instant::now() + LEAST_FOR_OTHER_WAYS.max(begun.elapsed())).min(begun + limit);
-        let found = writer.other_ways((&checks, &predicted.branches), &observed, deadline, &settings.stop)?;
+        let rank = |place: &str| rank_of(place, &checks, &predicted.branches);
+        let (found, open) = writer.other_ways(&rank, &observed, 1, (deadline, &settings.stop))?;
         predicted.attempts.extend(found);
+        predicted.open_checks = open.into_iter().filter(|place| is_check(place, &checks)).collect();
     }
     if !failed {
         predicted.attempts.extend(writer.same_code());

@@ -31,6 +31,9 @@ pub struct Report {
     pub left: usize,
     /// Whether more runs might have brought more: a limit was reached before.
     pub ended_early: bool,
+    /// Checks that no run has failed, and of which it is not decided whether another order fails them, by place.
+    #[serde(default)]
+    pub open_checks: Vec<String>,
     /// Recorded runs that gave no trace, so that nothing was predicted from them.
     #[serde(default)]
     pub without_trace: u64,
@@ -169,7 +172,8 @@ impl Report {
     pub fn is_complete(&self) -> bool {
         let is_explored = self.explored.as_ref().is_none_or(|explored| !explored.is_cut_off);
         let is_missed = self.finds.is_empty() && (self.fails_unrecorded() || self.is_endless_unrecorded());
-        self.left == 0 && !self.ended_early && self.without_trace == 0 && is_explored && !is_missed
+        let is_decided = self.open_checks.is_empty();
+        self.left == 0 && is_decided && !self.ended_early && self.without_trace == 0 && is_explored && !is_missed
     }
 
     /// Whether a run without recording failed.

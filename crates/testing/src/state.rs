@@ -9,7 +9,7 @@ use super::plan::Plan;
 use super::predicting::Branches;
 use super::report::{Find, Report};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -53,11 +53,25 @@ pub struct State {
     pub earlier: Duration,
     /// Recorded runs that passed, by seed, whose analysis was cut off.
     pub unpredicted: Vec<(u64, PathBuf)>,
+    /// Checks that no run has failed, and of which no analysis has decided whether another order fails them, by place.
+    #[serde(default)]
+    pub open_checks: BTreeMap<String, OpenCheck>,
     /// Whether everything was tried.
     pub is_done: bool,
     /// Whether runs go on one at a time, since they would meet in files or sockets.
     #[serde(default)]
     pub is_one_by_one: bool,
+}
+
+/// The shortest recorded run whose analysis did not decide a check.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct OpenCheck {
+    /// Its events.
+    pub events: usize,
+    /// Its seed.
+    pub seed: u64,
+    /// Its folder.
+    pub recording: PathBuf,
 }
 
 /// How far the rounds are.
@@ -148,7 +162,8 @@ impl State {
             let recordings = found.recordings.iter_mut().chain(&mut found.unexplained).map(|(_, folder)| folder);
             shown.chain(recordings).chain(found.reported.iter_mut().flat_map(|(find, _)| of_find(find)))
         });
-        waiting.chain(found).chain(self.unpredicted.iter_mut().map(|(_, recording)| recording))
+        let open = self.open_checks.values_mut().map(|check| &mut check.recording);
+        waiting.chain(found).chain(open).chain(self.unpredicted.iter_mut().map(|(_, recording)| recording))
     }
 
     /// The folders of the recordings that are still needed.
@@ -159,7 +174,8 @@ impl State {
             shown.chain(found.recordings.iter().chain(&found.unexplained).map(|(_, folder)| folder))
         });
         let unpredicted = self.unpredicted.iter().map(|(_, recording)| recording);
-        let mut all: Vec<PathBuf> = waiting.chain(found).chain(unpredicted).cloned().collect();
+        let open = self.open_checks.values().map(|check| &check.recording);
+        let mut all: Vec<PathBuf> = waiting.chain(found).chain(unpredicted).chain(open).cloned().collect();
         all.sort();
         all.dedup();
         all

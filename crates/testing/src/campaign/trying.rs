@@ -171,6 +171,7 @@ impl Campaign<'_> {
         }
         self.positions.learn(recording)?;
         self.state.plan.note_shown(&predicted.shown);
+        self.note_open((recording, seed), events, predicted.open_checks);
         Ok(self.state.plan.add(predicted.attempts))
     }
 

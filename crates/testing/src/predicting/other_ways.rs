@@ -1,36 +1,69 @@
 //! Schedules by which a branch goes the other way than in the recorded run.
 
-use super::{Branches, Writer};
+use super::{Asked, Branches, Writer};
 use crate::attempt::{Attempt, Cycle, CycleKind, Kind};
-use crate::settings::TestError;
+use crate::settings::{Settings, TestError};
 use foretrace_analysis::other_ways::{FoundOtherWay, other_ways};
 use foretrace_checker::OtherWay;
-use foretrace_report::{act_of, shown_value, thread_name, write_other_way};
+use foretrace_harness::Sources;
+use foretrace_report::{Subject, act_of, shown_value, thread_name, write_other_way};
 use foretrace_trace::{EventId, Observed, Pattern};
 use foretrace_walker::Ways;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+/// The rank of a place whose branches went one way only: first those whose other way never returns, which is that of a failed assertion.
+pub(super) fn rank_of(place: &str, checks: &BTreeMap<String, Ways>, branches: &Branches) -> Option<u32> {
+    let is_branch = || branches.get(place).is_some_and(|(ways, _)| !ways.are_both());
+    if is_check(place, checks) { Some(0) } else { is_branch().then_some(1) }
+}
+
+/// The class of attempts by which the branch at a place goes the other way.
+pub fn class_of(place: &str) -> String {
+    format!("other way {place}")
+}
+
+/// Whether the branch that never returns was not taken there.
+pub(super) fn is_check(place: &str, checks: &BTreeMap<String, Ways>) -> bool {
+    checks.get(place).is_some_and(|ways| !ways.are_both())
+}
+
+/// Asks once more about places of a recording's trace, with so many times the work of the first time. Gives attempts, and the places that are not
+/// decided.
+///
+/// # Errors
+/// The recording's trace cannot be read, or a file cannot be written.
+pub fn ask_again(
+    (recording, seed): (&Path, u64),
+    places: &BTreeSet<String>,
+    effort: u32,
+    deadline: Instant,
+    settings: &Settings,
+) -> Result<(Vec<Attempt>, Vec<String>), TestError> {
+    let asked = Asked::read(recording, settings, deadline.saturating_duration_since(Instant::now()))?;
+    let transactions = asked.options.atomic.transactions(&asked.trace);
+    let Asked { file, trace, observed, options } = &asked;
+    let subject = Subject { file, trace, transactions: &transactions, options };
+    let sources = Sources::read(recording).ok().flatten();
+    let mut writer = Writer::new(subject, (recording, sources.as_ref()), seed, false)?;
+    let rank = |place: &str| places.contains(place).then_some(0);
+    writer.other_ways(&rank, observed, effort, (deadline, &settings.stop))
+}
+
 impl Writer<'_> {
-    /// An attempt for each place of the program's own code whose branches went one way only: first those whose other way never returns, which
-    /// is that of a failed assertion.
+    /// An attempt for each place that has a rank, those of lower rank first, and the places that are not decided.
     pub(super) fn other_ways(
         &mut self,
-        (checks, branches): (&BTreeMap<String, Ways>, &Branches),
+        rank: &dyn Fn(&str) -> Option<u32>,
         observed: &Observed,
-        deadline: Instant,
-        stop: &AtomicBool,
-    ) -> Result<Vec<Attempt>, TestError> {
+        effort: u32,
+        (deadline, stop): (Instant, &AtomicBool),
+    ) -> Result<(Vec<Attempt>, Vec<String>), TestError> {
         let (trace, options) = (self.subject.trace, self.subject.options);
-        let rank = |loc: &str| {
-            let is_check = checks.get(loc).is_some_and(|ways| !ways.are_both());
-            let is_branch = branches.get(loc).is_some_and(|(ways, _)| !ways.are_both());
-            is_check.then_some(0).or(is_branch.then_some(1))
-        };
         let mut all = Vec::new();
-        other_ways(trace, observed, options, &rank, (Some(deadline), stop), &mut |found| {
+        let undecided = other_ways(trace, observed, options, rank, effort, (Some(deadline), stop), &mut |found| {
             all.push(found);
             Ok(())
         })
@@ -40,7 +73,7 @@ impl Writer<'_> {
             let file = write_other_way(self.subject, &found, &self.folder)?;
             attempts.extend(self.attempt_other_way(&found, file));
         }
-        Ok(attempts)
+        Ok((attempts, undecided.into_iter().filter_map(|branch| trace.loc(branch)).map(str::to_string).collect()))
     }
 
     fn attempt_other_way(&self, found: &FoundOtherWay, witness: PathBuf) -> Option<Attempt> {
@@ -59,7 +92,7 @@ impl Writer<'_> {
         let rows = path.iter().map(|event| (of(*event), act(*event)));
         Some(Attempt {
             kind: Kind::OtherWay,
-            class: format!("other way {}", trace.loc(branch).unwrap_or("?")),
+            class: class_of(trace.loc(branch).unwrap_or("?")),
             variable: trace.event(read).op.var().map_or("", |var| trace.vars[var.index()].shown()).to_string(),
             pattern: Pattern::Rwr,
             accesses: [of(branch), of(other), of(read)],

@@ -8,6 +8,9 @@ use foretrace_instrument::sidecar::{self, BlockId, Callee, Instruction, Location
 use foretrace_runtime::record::Site;
 use std::sync::OnceLock;
 
+/// So many blocks are followed at most to where a function is left for good. A call of a library ends a block.
+const LONGEST_LEAVING: u32 = 8;
+
 /// An instrumented function.
 pub(crate) struct Function {
     pub unit: usize,
@@ -68,11 +71,21 @@ impl Function {
         self.instructions.get(end.checked_sub(1)?).map(|last| &last.op)
     }
 
-    /// Whether nothing comes back from a block, or from the call that it ends with: checks that a compiler adds lead to such blocks.
+    /// Whether nothing comes back from a block, or from what it leads to without a loop: an assertion that fails, a check that a compiler adds, and
+    /// what is written before the end.
     pub fn is_left_for_good(&self, block: BlockId) -> bool {
+        self.is_left_within(block, LONGEST_LEAVING)
+    }
+
+    fn is_left_within(&self, block: BlockId, blocks: u32) -> bool {
+        let leaves = |to: BlockId| blocks > 0 && self.is_left_within(to, blocks - 1);
         match self.last_of(block) {
             Some(Op::Unreachable | Op::Resume) => true,
-            Some(Op::Call { unwinds: Some((normal, _)), .. }) => matches!(self.last_of(*normal), Some(Op::Unreachable)),
+            Some(Op::Call { unwinds: Some((normal, _)), .. } | Op::Library { unwinds: Some((normal, _)), .. }) => {
+                leaves(*normal)
+            }
+            Some(Op::Jump(to)) => leaves(*to),
+            Some(Op::Branch { yes, no, .. }) => leaves(*yes) && leaves(*no),
             _ => false,
         }
     }
