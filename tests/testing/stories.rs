@@ -71,6 +71,18 @@ fn a_hang_in_which_every_thread_waits_is_told_by_who_waits_for_what() {
     }
 }
 
+/// Nothing interrupts a block here: a thread looks at a variable too late. Passing runs say what it reads otherwise.
+#[test]
+fn a_value_that_passing_runs_do_not_read_is_told() {
+    let report = report(&built_with("late-index.c", ""), "");
+    let find = &report["tests"][0]["finds"][0];
+    assert_eq!(find["title"], "next has another value than in runs that pass", "{report:#}");
+    let story = find["story"].to_string();
+    for told in ["thread 2 (take) reads next = 4", "passes", "thread 2 (take) reads next = 0", "taken[next] = 1;"] {
+        assert!(story.contains(told), "{told}: {story}");
+    }
+}
+
 /// A writer stores eight bytes, of which the reader's four count.
 #[test]
 fn a_story_tells_the_part_of_a_wide_write_that_is_read() {

@@ -18,7 +18,7 @@ use super::settings::{Settings, TestError};
 use super::state::{Found, Rounds, Shown, State};
 use super::workplace::Workplace;
 use foretrace_harness::{self as recorder, Positions};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -72,6 +72,8 @@ pub struct Campaign<'s> {
     let_go: u32,
     /// Whether interleavings were explored, for as long as there was time; what an earlier part of the test did does not count.
     has_explored: bool,
+    /// A few recorded runs that passed and have a trace, to compare failing ones with.
+    passing: Vec<PathBuf>,
     /// The analysis of a recorded run that goes on meanwhile.
     under_way: Option<UnderWay>,
 }
@@ -130,6 +132,7 @@ impl<'s> Campaign<'s> {
                 find_until: None,
                 let_go: 0,
                 has_explored: false,
+                passing: Vec::new(),
                 under_way: None,
             };
             if !campaign.state.is_done {

@@ -9,6 +9,7 @@
 mod attempt;
 mod baseline;
 mod campaign;
+mod differing;
 mod exploring;
 mod judge;
 mod kept;

@@ -36,6 +36,7 @@ const ALL_WAIT: &str = "a schedule after which all threads wait";
 /// What came to its time limit once, and in so many replays not at all, does not hang by the program's doing.
 const CERTAIN_END: u32 = 2;
 const HUNG_ONCE: &str = "a run came to its time limit, and its replays came to their ends";
+const HUNG_AND_NO_TIME: &str = "a run came to its time limit, and no time was left to run it again";
 /// What is told where a run that fails has slept.
 const SLEEPS: &str = "threads sleep in runs that fail: a sleep lets others run and orders nothing, so what waits for others by sleeping may fail";
 /// Replays of a run that hangs.
@@ -213,14 +214,15 @@ impl Campaign<'_> {
                 self.retell(&mut find, Told::ByTurns(&short))?;
             }
         }
-        let ends_again = find.replays.is_some_and(|(failed, made)| failed == 0 && made >= CERTAIN_END);
-        if find.failure.is_hang()
-            && ends_again
-            && !self.state.report.fails_unrecorded()
-            && !self.state.report.is_endless_unrecorded()
-        {
+        let hung_once = match find.replays {
+            Some((0, made)) if made >= CERTAIN_END => Some(HUNG_ONCE),
+            None | Some((0, 0)) if self.settings.replays > 0 => Some(HUNG_AND_NO_TIME),
+            _ => None,
+        };
+        let hangs_unrecorded = self.state.report.fails_unrecorded() || self.state.report.is_endless_unrecorded();
+        if let Some(told) = hung_once.filter(|_| find.failure.is_hang() && !hangs_unrecorded) {
             self.note(format!(
-                "{HUNG_ONCE} (seed {}): a loop that asks again and again is slow under some schedulers",
+                "{told} (seed {}): a loop that asks again and again is slow under some schedulers",
                 find.seed
             ));
             self.state.report.ended_early = true;

@@ -92,7 +92,8 @@ impl Campaign<'_> {
                 }
             }
             let is_owed = self.state.unpredicted.iter().any(|(other, _)| *other == seed);
-            let is_needed = self.state.plan.all_left().any(|attempt| attempt.recording == ran.folder.path());
+            let is_needed = self.passing.iter().any(|kept| kept == ran.folder.path())
+                || self.state.recordings().iter().any(|kept| kept == ran.folder.path());
             if !is_needed && !is_owed && !self.is_under_way(seed) {
                 let place = ran.folder.path().parent().unwrap_or(ran.folder.path());
                 let _ = std::fs::remove_dir_all(place); // not needed any more

@@ -1,22 +1,25 @@
 //! What one more replay of a failing run says of its story: the lines of the program from which each access came, which the recorded run
 //! may have come by from others; where the run uses memory after its `free`, which no three accesses of one
-//! variable show; the block that a run tore, what the thread that fails asked for in vain, and the places that threads came to last, where nothing else is known.
+//! variable show; the block that a run tore, what the thread that fails asked for in vain, and what it reads that passing
+//! runs do not, or the places that threads came to last, where nothing else is known.
 
 use super::finishing::sources;
 use super::{Campaign, Told, plan_of};
 use crate::attempt::{Access, Attempt, Cycle, CycleKind, Kind};
+use crate::differing::{Sourced, first_difference};
 use crate::judge::{Effect, judge};
-use crate::predicting::{act, around_both, line_of, own_place_before, told};
+use crate::predicting::{Asked, act, around_both, line_of, own_place_before, told};
 use crate::report::Find;
 use crate::runner::{cut_of, is_stopped};
 use crate::settings::TestError;
 use crate::story;
 use crate::torn::{Torn, torn};
 use foretrace_harness::Event;
-use foretrace_report::{act_of, thread_name};
-use foretrace_trace::{EventId, Op, Pattern, Trace};
+use foretrace_report::{act_of, shown_value, thread_name};
+use foretrace_trace::{EventId, Observed, Op, Pattern, Trace, observe};
 use foretrace_walker::walk;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Runs with more events are not looked at: making their traces takes seconds.
 const MOST_EVENTS: usize = 100_000;
@@ -86,11 +89,50 @@ impl Campaign<'_> {
         {
             find.title = Some(title);
             find.story.splice(..0, lines);
+        } else if let (false, true, Some((title, lines))) =
+            (is_reached, find.story.is_empty(), trace.as_ref().and_then(|trace| self.different(trace, find)))
+        {
+            find.title = Some(title);
+            find.story = lines;
         } else if find.story.is_empty() {
             self.positions.learn(ran.folder.path())?;
             find.story.extend(self.last_places(ran.folder.path())?);
         }
         Ok(())
+    }
+
+    /// What the run reads from another write than runs that pass.
+    fn different(&self, trace: &Trace, find: &Find) -> Option<(String, Vec<String>)> {
+        let observed = observe(trace).ok()?;
+        let read = |recording: &PathBuf| {
+            let Asked { trace, observed, .. } = Asked::read(recording, self.settings, Duration::ZERO).ok()?;
+            Some((trace, observed))
+        };
+        let passing: Vec<_> = self.passing.iter().filter_map(read).collect();
+        let (here, run, there) = first_difference((trace, &observed), &passing)?;
+        let sources = sources(&find.schedule, &self.settings.walk.programs);
+        let line = |trace: &Trace, observed: &Observed, event: EventId| {
+            let (place, shown) = told(trace, event, trace.loc(event).unwrap_or("?"));
+            let text = sources.as_ref().and_then(|sources| sources.line(&shown));
+            let value = observed.written(event).or(observed.read(event)).map(shown_value);
+            let act =
+                format!("{}{}", act_of(trace, event), value.map(|value| format!(" = {value}")).unwrap_or_default());
+            story::asked(&thread_name(trace, trace.event(event).thread), &act, &place, text)
+        };
+        let mut lines = Vec::new();
+        let told_of = |trace: &Trace, observed: &Observed, Sourced { read, source }: Sourced| {
+            let source = source.map(|write| line(trace, observed, write));
+            [source.unwrap_or("nothing is written yet".to_string()), line(trace, observed, read)]
+        };
+        lines.extend(told_of(trace, &observed, here));
+        let (trace, observed) = &passing[run];
+        lines.push(
+            if passing.len() == 1 { "in a run that passes:" } else { "in runs that pass, as in one of them:" }
+                .to_string(),
+        );
+        lines.extend(told_of(trace, observed, there).map(|line| format!("  {line}")));
+        let variable = trace.event(there.read).op.var().map_or("", |var| trace.vars[var.index()].shown());
+        Some((format!("{variable} has another value than in runs that pass"), lines))
     }
 
     /// The block that the run tore, where it ended by itself: of a deadlock it matters who waits for whom.

@@ -13,6 +13,8 @@ use foretrace_harness::{self as recorder, Outcome, ReplayError};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// Recorded runs that passed and failing ones are compared with.
+const MOST_COMPARED: usize = 3;
 /// While schedules wait and nothing has failed, one part in this many of the time goes to runs that search.
 const SHARE_OF_SEARCH: u32 = 4;
 /// All analysis together takes as long as all runs do, and this.
@@ -172,6 +174,9 @@ impl Campaign<'_> {
         self.positions.learn(recording)?;
         self.state.plan.note_shown(&predicted.shown);
         self.note_open((recording, seed), events, predicted.open_checks);
+        if self.passing.len() < MOST_COMPARED {
+            self.passing.push(recording.to_path_buf());
+        }
         Ok(self.state.plan.add(predicted.attempts))
     }
 
