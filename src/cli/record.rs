@@ -1,6 +1,7 @@
 //! `foretrace record`: run a program and leave its trace.
 
 use super::choices::{Choice, one_of};
+use super::on_signal::OnSignal;
 use super::outcome::{Outcome, say};
 use super::record_live::Live;
 use super::trace::WalkArgs;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// or is killed, the trace holds the run up to that point and ends with the failure.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: that of the program (128 + N if signal N ended it), even if no trace was made; with --runs: 1 if a run failed, else 0, 128 + N if signal N stopped them; 2 error.
+Exit codes: that of the program (128 + N if signal N ended it), even if no trace was made; 128 + N if signal N came while the trace was made; with --runs: 1 if a run failed, else 0, 128 + N if signal N stopped them; 2 error.
 
 Examples:
   foretrace cc -o bank bank.c
@@ -169,7 +170,7 @@ fn record(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Re
     let live = args.live.then(|| Live::begin(folder.path(), args.walk.walking()?.options)).transpose()?;
     let ending = run_recorded(args, program, &folder, mode)?.ending;
     live.map(Live::end).transpose()?;
-    let walked = args.walk.walk(folder.path(), &folder.trace(), Or::Write);
+    let walked = walk(args, &folder, told_without_trace(program, path, ending));
     keep_sources(&folder);
     match walked {
         Ok((walked, found)) => {
@@ -179,7 +180,7 @@ fn record(args: &Args, program: &Program, path: &Path, mode: Mode) -> anyhow::Re
                 say(format_args!("foretrace: note: {NOTHING}"));
             }
         }
-        Err(error) => say_no_trace(program, path, ending, &error),
+        Err(error) => say_no_trace(&told_without_trace(program, path, ending), &error),
     }
     Ok(ending)
 }
@@ -191,13 +192,24 @@ fn keep_sources(folder: &Folder) {
     }
 }
 
+/// Makes a trace of the recording. A signal ends this command meanwhile: all is kept that a trace is made from.
+fn walk(args: &Args, folder: &Folder, without_trace: String) -> anyhow::Result<(String, Found)> {
+    let _stopped = OnSignal::call(move |signal| {
+        say(&without_trace);
+        std::process::exit(Ending::Signal(signal).shell_status().into())
+    })?;
+    args.walk.walk(folder.path(), &folder.trace(), Or::Write)
+}
+
 /// The exit status stays the program's own.
-fn say_no_trace(program: &Program, path: &Path, ending: Ending, error: &anyhow::Error) {
-    let (name, path) = (name(program), path.display());
+fn say_no_trace(without_trace: &str, error: &anyhow::Error) {
     say(format_args!("error: {error:#}"));
-    say(format_args!(
-        "foretrace: {name} {ending}; its recording has no trace, `foretrace trace {path}` makes one: {path}"
-    ));
+    say(without_trace);
+}
+
+fn told_without_trace(program: &Program, path: &Path, ending: Ending) -> String {
+    let (name, path) = (name(program), path.display());
+    format!("foretrace: {name} {ending}; its recording has no trace, `foretrace trace {path}` makes one: {path}")
 }
 
 fn name(program: &Program) -> String {
@@ -233,13 +245,13 @@ fn many(args: &Args, program: &Program, path: &Path, runs: u64) -> anyhow::Resul
             }
         }
         failed += u64::from(signal.is_none());
-        let walked = args.walk.walk(folder.path(), &folder.trace(), Or::Write);
+        let walked = walk(args, &folder, told_without_trace(program, &place, ending));
         keep_sources(&folder);
         match walked {
             Ok((walked, _)) => {
                 say(format_args!("foretrace: seed {seed}: {} {ending}; {walked}: {}", name(program), place.display()))
             }
-            Err(error) => say_no_trace(program, &place, ending, &error),
+            Err(error) => say_no_trace(&told_without_trace(program, &place, ending), &error),
         }
         if let Some(signal) = signal {
             return Ok(stopped(signal, failed, seed - args.seed));

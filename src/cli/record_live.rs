@@ -3,8 +3,8 @@
 //! Now and then the logs are copied as they are, walked, and predicted from, with a time limit. The pauses between grow with the time that this takes, so that
 //! the program keeps most of the machine.
 
-use super::asking::stop_on_ctrl_c;
 use super::atomic::in_recording;
+use super::on_signal::OnSignal;
 use super::outcome::say;
 use anyhow::Context;
 use foretrace::blocks::NamedBlocks;
@@ -88,7 +88,8 @@ impl Live {
         self.ended.store(true, Ordering::SeqCst);
         let mut looks =
             self.looks.join().map_err(|_| anyhow::anyhow!("internal error: the live reports ended early"))?;
-        looks.stop = stop_on_ctrl_c()?; // before, signals were for the program
+        looks.stop = Arc::new(AtomicBool::new(false));
+        let _stopped = stop_on_signal(looks.stop.clone())?; // before, signals were for the program
         let recording = looks.recording.clone();
         if let Err(error) = looks.look(&recording) {
             looks.say_error(&error);
@@ -101,6 +102,16 @@ impl Live {
         ));
         Ok(())
     }
+}
+
+/// The first signal sets a flag; the second ends the process.
+fn stop_on_signal(flag: Arc<AtomicBool>) -> anyhow::Result<OnSignal> {
+    OnSignal::call(move |signal| {
+        if flag.swap(true, Ordering::SeqCst) {
+            std::process::exit(128 + signal);
+        }
+        say("\nforetrace: live: stopping: what was found so far follows");
+    })
 }
 
 impl Looks {

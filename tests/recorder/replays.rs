@@ -348,6 +348,50 @@ fn a_signal_ends_all_runs_and_keeps_what_was_done() {
     assert!(ended != Some(143) && said.contains("SIGTERM"), "one run is reported as it is: {ended:?} {said}");
 }
 
+/// The program is over, and its trace is being made.
+#[test]
+fn a_signal_that_ends_the_walk_says_how_to_go_on() {
+    let program = r#"
+        #include <pthread.h>
+        static volatile int shared;
+        static void *adds(void *none) { for (int i = 0; i < 60000; i++) shared++; return none; }
+        int main(void) {
+            pthread_t other;
+            pthread_create(&other, 0, adds, 0);
+            adds(0);
+            return pthread_join(other, 0);
+        }
+    "#;
+    let workshop = Workshop::build_text(program, "long_walk.c");
+    let recording = Command::new(env!("CARGO_BIN_EXE_foretrace"))
+        .args(["record", "-o", "run", "--", "./program"])
+        .current_dir(workshop.path(""))
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let threads = format!("/proc/{}/task", recording.id());
+    let waits_for_signals = || {
+        let mut names =
+            std::fs::read_dir(&threads).expect("it runs").flatten().map(|thread| thread.path().join("comm"));
+        names.any(|name| std::fs::read_to_string(name).is_ok_and(|name| name == "signals\n"))
+    };
+    while !waits_for_signals() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let process = nix::unistd::Pid::from_raw(recording.id().cast_signed());
+    nix::sys::signal::kill(process, Signal::SIGTERM).expect("there");
+    let ended = recording.wait_with_output().expect("ends");
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(143), "{said}");
+    assert!(
+        said.contains("exited with status 0; its recording has no trace, `foretrace trace run` makes one"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+    workshop.make("foretrace trace run");
+    assert!(workshop.trace("run").len() > 120_000);
+}
+
 /// The signal comes before the recording begins, before its program starts, before that has its first thread, and later.
 #[test]
 fn a_signal_at_any_time_ends_the_program_and_not_its_recording() {
