@@ -168,6 +168,35 @@ fn threads_of_cpp() {
 
 /// Lambdas have the name of the function that they stand in, atomics that of their variable. What a future and its promise share is the
 /// library's.
+/// The initialiser of the first thread throws: the next one makes what is made once, recorded or not.
+#[test]
+fn an_exception_leaves_to_others_what_happens_once() {
+    let program = r#"
+        #include <mutex>
+        #include <thread>
+        static std::once_flag once;
+        static int tries, value;
+        static void use() {
+            try {
+                std::call_once(once, [] { if (tries++ == 0) throw 1; value = 7; });
+            } catch (int) {
+                std::call_once(once, [] { value = 7; });
+            }
+        }
+        int main() {
+            std::thread one(use), other(use);
+            one.join();
+            other.join();
+            return value;
+        }
+    "#;
+    let workshop = Workshop::build_text(program, "throws.cpp");
+    for recorded in ["", "foretrace record -o serial --", "foretrace record -o parallel --parallel --"] {
+        let run = ran(&mut workshop.shell(&format!("timeout 60 {recorded} ./program")));
+        assert_eq!(run.status, Some(7), "{recorded}: {}", run.err);
+    }
+}
+
 #[test]
 fn lambdas_and_futures_of_cpp() {
     let header = records_file("lambdas.cpp", &["-std=c++20", "-pthread"]);

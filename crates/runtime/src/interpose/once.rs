@@ -210,9 +210,9 @@ extern "C" fn guard_abort(guard: usize, place: usize) {
 }
 
 interpose! {
-    pthread_once "rdx" => once;
-    __pthread_once "rdx" => once;
-    call_once "rdx" => once;
+    pthread_once "rdx" => once, off pthread_once;
+    __pthread_once "rdx" => once, off pthread_once;
+    call_once "rdx" => once, off pthread_once;
     __cxa_guard_acquire "rsi" => guard_acquire;
     __cxa_guard_release "rsi" => guard_release;
     __cxa_guard_abort "rsi" => guard_abort;

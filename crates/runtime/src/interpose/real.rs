@@ -98,6 +98,7 @@ reals! {
     pthread_barrier_init(barrier: usize, attributes: *const c_void, count: u32) -> c_int;
     pthread_barrier_destroy(barrier: usize) -> c_int;
     pthread_barrier_wait(barrier: usize) -> c_int;
+    pthread_once(once: usize, initialise: usize) -> c_int;
     sem_init(semaphore: usize, shared: c_int, count: u32) -> c_int;
     sem_destroy(semaphore: usize) -> c_int;
     sem_getvalue(semaphore: usize, value: *mut c_int) -> c_int;
