@@ -58,14 +58,14 @@ pub fn stand_at(second: u64) {
     STANDS.store(true, SeqCst);
 }
 
-/// What a look at a clock gives where time stands still. Each look takes a microsecond longer than the one before, so a loop that waits for
-/// a moment reaches it.
+/// What a look at a clock gives where time stands still. The first look takes a microsecond, and each one takes a microsecond longer than the one
+/// before. So a loop that waits until a moment is over comes to its end.
 pub fn looked(clock: c_int) -> Option<Timespec> {
     const LONGER: i64 = 1000;
     if !STANDS.load(Relaxed) || index(clock).is_none() {
         return None;
     }
-    PASSED.fetch_add(LOOKS.fetch_add(LONGER, Relaxed), Relaxed);
+    PASSED.fetch_add(LOOKS.fetch_add(LONGER, Relaxed) + LONGER, Relaxed);
     Some(now(clock))
 }
 
@@ -91,8 +91,9 @@ pub fn jump_to(deadline: Deadline) -> Option<i64> {
 /// The time goes on by so much, where it stands still; whether it does.
 pub fn pass(span: Timespec) -> bool {
     let stands = STANDS.load(Relaxed);
-    if stands {
-        PASSED.fetch_add(nanoseconds(span).max(0), Relaxed);
+    let passed = nanoseconds(span).max(0);
+    if stands && passed > 0 {
+        PASSED.fetch_add(passed, Relaxed);
         LOOKS.store(0, Relaxed);
     }
     stands
@@ -146,4 +147,26 @@ pub fn real(deadline: Deadline) -> Deadline {
         return deadline;
     }
     Deadline { clock: sys::CLOCK_MONOTONIC, at: deadline.monotonic() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `Condvar::wait_timeout_while` of Rust does: it waits for what is left, and ends when more than all has passed.
+    #[test]
+    fn a_loop_that_waits_for_what_is_left_ends() {
+        const CLOCK: c_int = sys::CLOCK_MONOTONIC;
+        const SPAN: i64 = 5_000_000;
+        stand_at(100);
+        let looks = || nanoseconds(looked(CLOCK).expect("time stands still"));
+        let begun = looks();
+        let mut rounds = 0;
+        while looks() - begun <= SPAN {
+            let left = SPAN - (nanoseconds(now(CLOCK)) - begun);
+            assert!(pass_to(Deadline { clock: CLOCK, at: timespec(nanoseconds(now(CLOCK)) + left) }));
+            rounds += 1;
+            assert!(rounds < 3, "it goes on and on");
+        }
+    }
 }
