@@ -119,11 +119,26 @@ fn names_that_are_made_are_unseen_where_another_thread_looks() {
     }
 }
 
+/// Who looks at a clock later sees a later moment, so the order of two threads' looks may matter.
+#[test]
+fn looks_at_clocks_are_unseen_where_several_threads_look() {
+    let workshop = Workshop::empty();
+    let precise = "struct timespec at; clock_gettime(CLOCK_MONOTONIC, &at)";
+    for (name, one, other, is_unseen) in [
+        ("both-look", precise, "time(0)", true),
+        ("one-looks", precise, "getpid()", false),
+        ("none-looks", "getppid()", "getpid()", false),
+    ] {
+        let threads = callers(&workshop, one, other, "clocks");
+        assert_eq!(threads.len(), if is_unseen { 2 } else { 0 }, "{name}: {threads:?}");
+    }
+}
+
 /// The threads of a program with unseen calls of this object, where the one thread does this and the other that.
 fn callers(workshop: &Workshop, one: &str, other: &str, object: &str) -> BTreeSet<String> {
     let source = format!(
         "#define _GNU_SOURCE\n#include <dirent.h>\n#include <fcntl.h>\n#include <pthread.h>\n#include <semaphore.h>\n#include <stdio.h>
-        #include <stdlib.h>\n#include <sys/socket.h>\n#include <sys/stat.h>\n#include <sys/un.h>\n#include <unistd.h>\nint shared; sem_t made;
+        #include <stdlib.h>\n#include <sys/socket.h>\n#include <sys/stat.h>\n#include <sys/un.h>\n#include <time.h>\n#include <unistd.h>\nint shared; sem_t made;
         static struct sockaddr_un at = {{AF_UNIX, \"socket\"}};
         static void *one(void *a) {{ shared = 5; {{ {one}; }} sem_post(&made); return a; }}
         int main(void) {{ pthread_t t; sem_init(&made, 0, 0); pthread_create(&t, 0, one, 0); {{ {other}; }} shared++; pthread_join(t, 0);

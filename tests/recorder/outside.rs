@@ -1,7 +1,7 @@
 //! What comes from outside of a program, clocks, random numbers, its environment, is the same in a replay.
 
 use crate::support::{Workshop, expect, ran};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn the_order_of_a_hash_map_comes_back() {
@@ -12,6 +12,55 @@ fn the_order_of_a_hash_map_comes_back() {
         let found = workshop.predict("run");
         assert!(!found.is_empty());
         found.iter().for_each(|found| _ = workshop.replay(&found.witness, 1, 0));
+    }
+}
+
+/// Each thread puts in a stamp and a later one. In the run one thread does both before the other does: only then is no stamp older than the latest.
+const STAMPS: &str = r#"
+#include <pthread.h>
+#include <time.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long latest;
+static int late;
+static void *stamps(void *unused) {
+    for (int i = 0; i < 2; i++) {
+        pthread_mutex_lock(&lock);
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        long at = now.tv_sec * 1000000000L + now.tv_nsec;
+        if (at < latest) late++;
+        latest = at;
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t one, other;
+    pthread_create(&one, 0, stamps, 0);
+    pthread_create(&other, 0, stamps, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    return late;
+}
+"#;
+
+/// In a trace a clock says the same in every schedule, and in the program none goes back.
+#[test]
+fn another_order_of_looks_at_a_clock_is_told() {
+    let workshop = Workshop::build_text(STAMPS, "stamps.c");
+    assert_eq!(workshop.record("run", &["--scheduler", "order"]), json!({"code": 0}));
+    let run = ran(&mut workshop.shell("foretrace predict run --atomic threads --format json"));
+    let report: Value = serde_json::from_str(&run.out).expect("JSON");
+    let candidates = report["candidates"].as_array().expect("a list").iter();
+    let feasible: Vec<&Value> = candidates.filter(|one| one["verdict"] == "feasible").collect();
+    // Another stamp between two of a thread: older than both, or later than both.
+    assert!(!feasible.is_empty(), "{report:#}");
+    for one in feasible {
+        assert_eq!(
+            (&one["rests_on"], &one["unseen"]["what"]),
+            (&json!("unseen"), &json!("a look at a clock")),
+            "{one:#}"
+        );
     }
 }
 

@@ -1,7 +1,8 @@
 //! Orders that the trace does not show. An `unseen` event marks a place where code ran that may order threads.
 //!
 //! The observed run shows that such code can run in the order of that run. So a schedule that keeps the orders between those events is
-//! certain. Any other schedule rests on the assumption that the code does not order the threads.
+//! certain. Any other schedule rests on the assumption that the code does not order the threads. Some code does not wait for other code, but does
+//! otherwise after it (`if_both`): there a schedule is certain that has one of the two alone.
 
 use foretrace_trace::{EventId, NameId, Op, Trace};
 use rustc_hash::FxHashMap;
@@ -48,7 +49,7 @@ impl UnseenOrders {
         orders
     }
 
-    /// The first event of such code in a schedule that comes before one which it followed in the run.
+    /// The first pair of events of such code of which a schedule has the later one first, or alone.
     pub fn first_left_out(&self, trace: &Trace, schedule: &[EventId]) -> Option<Unseen> {
         if !self.any {
             return None;
@@ -57,13 +58,19 @@ impl UnseenOrders {
         for event in schedule {
             let thread = trace.event(*event).thread.index();
             done[thread] = Some(*event);
-            let Op::Unseen { object, .. } = trace.event(*event).op else { continue };
+            let Op::Unseen { object, if_both, .. } = trace.event(*event).op else { continue };
             let before = match object {
                 Some(object) => self.of_objects.get(&object).map_or(&[][..], Vec::as_slice),
                 None => &self.all,
             };
             for (other, events) in before.iter().enumerate().filter(|(other, _)| *other != thread) {
                 let earlier = events.partition_point(|earlier| earlier < event);
+                if if_both {
+                    match events.get(earlier).filter(|later| done[other].is_some_and(|done| done >= **later)) {
+                        Some(later) => return Some(Unseen { event: *later, after: *event }),
+                        None => continue,
+                    }
+                }
                 let last = earlier.checked_sub(1).map(|last| events[last]);
                 if let Some(after) = last.filter(|last| done[other].is_none_or(|done| done < *last)) {
                     return Some(Unseen { event: *event, after });

@@ -20,7 +20,7 @@ use foretrace_cutpoints::{CutPoint, CutPoints};
 use foretrace_harness::{SourcePlaces, Sources, WalkedBy, add_call_stacks, keep_call_stacks};
 use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, WitnessDir, thread_name};
 use foretrace_trace::{Atomic, Blocks, EventId, NameId, Observed, Op, ThreadId, Trace, Triple, observe};
-use foretrace_walker::{GIVEN_AGAIN, Ways, walk};
+use foretrace_walker::{GIVEN_AGAIN, LOOK, Ways, walk};
 use indexmap::IndexMap;
 pub use other_ways::{ask_again, class_of};
 use other_ways::{is_check, rank_of};
@@ -269,8 +269,10 @@ impl Asked {
 fn unseen(trace: &Trace) -> BTreeSet<String> {
     let mut callers: FxHashMap<NameId, ThreadId> = FxHashMap::default();
     let calls = trace.events.iter().filter_map(|event| match event.op {
-        // Which block a thread has got is a matter of each schedule, and no code that someone could make visible.
-        Op::Unseen { what, object } if trace.names.text(what) != GIVEN_AGAIN => Some((event.thread, what, object)),
+        // Which block a thread has got, and when it looks at a clock, is a matter of each schedule, and no code that someone could make visible.
+        Op::Unseen { what, object, .. } if ![GIVEN_AGAIN, LOOK].contains(&trace.names.text(what)) => {
+            Some((event.thread, what, object))
+        }
         _ => None,
     });
     let calls: Vec<(ThreadId, NameId, Option<NameId>)> = calls.collect();

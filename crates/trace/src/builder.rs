@@ -373,7 +373,13 @@ impl TraceBuilder {
     pub fn unseen(&mut self, thread: u64, what: &str, object: &str) -> Added<'_> {
         let what = self.assembler.name(what);
         let object = Some(object).filter(|object| !object.is_empty()).map(|object| self.assembler.name(object));
-        self.event(thread, Op::Unseen { what, object })
+        self.event(thread, Op::Unseen { what, object, if_both: false })
+    }
+
+    /// Code whose order with other such code of the object matters only where both run.
+    pub fn unseen_if_both(&mut self, thread: u64, what: &str, object: &str) -> Added<'_> {
+        let [what, object] = [what, object].map(|text| self.assembler.name(text));
+        self.event(thread, Op::Unseen { what, object: Some(object), if_both: true })
     }
 
     /// The failure that ended the run.

@@ -269,6 +269,8 @@ pub enum Op {
         /// What it concerns: it orders its thread against other such events of the same object alone. Without one it may come after
         /// anything that other threads did before.
         object: Option<NameId>,
+        /// The order of two such events matters only where both come.
+        if_both: bool,
     },
     /// The failure that ended a failing run.
     Fail {

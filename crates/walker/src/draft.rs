@@ -1,20 +1,9 @@
 //! The events of the walk as they come: those of the trace but for the marks of transactions and the names that are put in later,
 //! and with cells in place of variables.
 
+use crate::looks::Looks;
+use crate::marks::Ran;
 use foretrace_trace::{Event, EventId, NameId, Op, TermId, ThreadId, TraceAssembler};
-
-/// Code that foretrace did not build and that ran: the function, and what it belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Ran {
-    pub what: NameId,
-    pub object: NameId,
-}
-
-impl Ran {
-    pub fn op(self) -> Op {
-        Op::Unseen { what: self.what, object: Some(self.object) }
-    }
-}
 
 /// The events of the walk so far, and the trace's header in the making.
 pub(crate) struct Draft {
@@ -23,13 +12,14 @@ pub(crate) struct Draft {
     pub events: Vec<Event>,
     /// Per thread, what ran before whatever it does next.
     held: Vec<Vec<Ran>>,
+    pub looks: Looks,
     /// Per thread, the call that comes right before the next thing that it does to others.
     calls: Vec<Option<Event>>,
 }
 
 impl Draft {
     pub fn new(assembler: TraceAssembler) -> Draft {
-        Draft { assembler, events: Vec::new(), held: Vec::new(), calls: Vec::new() }
+        Draft { assembler, events: Vec::new(), held: Vec::new(), looks: Looks::default(), calls: Vec::new() }
     }
 
     /// The index of the next event.
@@ -64,6 +54,7 @@ impl Draft {
 
     /// What runs before the next event of a thread is put in.
     fn push_held(&mut self, thread: ThreadId, loc: Option<NameId>) {
+        self.looks.goes_on(self.events.len(), thread, loc);
         if let Some(held) = self.held.get_mut(thread.index()) {
             let marks =
                 held.drain(..).map(|ran| Event { thread, op: ran.op(), loc, at: None, part: None, tried: false });

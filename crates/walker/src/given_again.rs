@@ -5,28 +5,14 @@
 //! each block and thread. So a schedule rests on what is not seen if it has such an access before the allocation that it came after in the run,
 //! or after the next one.
 
-use crate::draft::{Draft, Ran};
+use crate::draft::Draft;
+use crate::marks::{Mark, Ran};
 use crate::regions::RegionId;
-use foretrace_trace::{NameId, Op, ThreadId};
+use foretrace_trace::{NameId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the marks say.
 pub const GIVEN_AGAIN: &str = "memory that is given out again";
-
-/// A mark that comes before an event of the draft.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Mark {
-    pub before: usize,
-    pub thread: ThreadId,
-    pub loc: Option<NameId>,
-    ran: Ran,
-}
-
-impl Mark {
-    pub fn op(self) -> Op {
-        self.ran.op()
-    }
-}
 
 /// The block that lives in some place.
 struct Block {
@@ -80,9 +66,8 @@ impl GivenAgain {
         }
     }
 
-    /// The marks that are still to be put in, in order, the last one first.
-    pub fn into_marks(mut self) -> Vec<Mark> {
-        self.marks.sort_by_key(|mark| std::cmp::Reverse(mark.before));
+    /// The marks that are still to be put in.
+    pub fn into_marks(self) -> Vec<Mark> {
         self.marks
     }
 }
@@ -90,5 +75,5 @@ impl GivenAgain {
 fn ran(draft: &mut Draft, (place, nth): (u32, u32), thread: ThreadId) -> Ran {
     let object = format!("place {place}, block {}, thread {}", nth + 1, thread.0 + 1);
     let [what, object] = [GIVEN_AGAIN, &object].map(|text| draft.assembler.name(text));
-    Ran { what, object }
+    Ran { what, object, if_both: false }
 }

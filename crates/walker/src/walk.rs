@@ -222,7 +222,10 @@ fn finish(mut world: World<'_>, threads: &[Thread<'_>]) -> Result<Walked, WalkEr
     let mut counters = vec![0; world.draft.assembler.trace().threads.len()];
     threads.iter().for_each(|thread| counters[thread.id.index()] = thread.names);
     let call_stacks = std::mem::take(&mut world.call_stacks).finish();
-    let marks = std::mem::take(&mut world.given_again).into_marks();
+    let mut marks = std::mem::take(&mut world.given_again).into_marks();
+    marks.append(&mut std::mem::take(&mut world.draft.looks).into_marks());
+    marks.sort_by_key(|mark| mark.before);
+    marks.reverse();
     let assembler = world.into_assembler();
     let finishing =
         Finishing { expressions, uses, variables: &variables, unlike, insertions, marks, names: counters, assembler };

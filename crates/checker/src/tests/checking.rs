@@ -209,6 +209,29 @@ fn a_guard_that_fails_is_shown_with_the_values_of_the_schedule() {
 }
 
 #[test]
+fn an_order_that_matters_only_to_both_is_told_where_both_come() {
+    let mut b = TraceBuilder::new(Data::Symbolic);
+    b.int_var("x", 0);
+    b.begin(1);
+    b.read(1, "x", "r"); // 1
+    b.unseen_if_both(1, "look", "clocks");
+    b.write(1, "x", "(+ r 1)"); // 3
+    b.end(1);
+    b.unseen_if_both(2, "look", "clocks"); // 5
+    b.write(2, "x", "7"); // 6
+    b.unseen_if_both(2, "look", "clocks");
+    let case = b.finish().expect("an execution");
+    let resting = |schedule: &[u32]| {
+        let witness = judged(&case, CTP_PREFIX, triple(1, 6, 3), schedule).expect("a violation");
+        witness.run().unseen.map(|unseen| (unseen.event.0, unseen.after.0))
+    };
+    assert_eq!(resting(&[0, 1, 2, 5, 6, 3]), None, "as in the run");
+    assert_eq!(resting(&[0, 1, 5, 6, 2, 3]), Some((5, 2)));
+    let alone = |schedule: &[u32]| run_schedule(&case.0, &case.1, Model::Ctp, &ids(schedule)).expect("it runs").unseen;
+    assert_eq!(alone(&[5, 6, 7]), None, "the other does not look");
+}
+
+#[test]
 fn an_order_that_unseen_code_may_ask_for_is_told() {
     let mut b = TraceBuilder::new(Data::Symbolic);
     b.int_var("x", 0);

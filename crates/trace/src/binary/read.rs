@@ -326,7 +326,10 @@ impl<R: BufRead> Reader<R> {
                 let (vars, syncs) = (self.vars()?, given.at(0, || self.syncs())?.unwrap_or_default());
                 Op::Free { vars, syncs, external: given.has(1) }
             }
-            "unseen" => Op::Unseen { what: self.name_use()?, object: given.at(0, || self.name_use())? },
+            "unseen" => {
+                let what = self.name_use()?;
+                Op::Unseen { what, object: given.at(0, || self.name_use())?, if_both: given.has(1) }
+            }
             _ => Op::Fail { reason: given.at(0, || self.name_use())? },
         })
     }

@@ -307,7 +307,9 @@ impl Fields {
             Op::Free { syncs, external, .. } => {
                 ([None; 2], [mark(!syncs.is_empty()), mark(*external), None, None, None])
             }
-            Op::Unseen { what, object } => ([Some(Field::Name(*what)), None], [name(*object), None, None, None, None]),
+            Op::Unseen { what, object, if_both } => {
+                ([Some(Field::Name(*what)), None], [name(*object), mark(*if_both), None, None, None])
+            }
             Op::Fail { reason } => ([None; 2], [name(*reason), None, None, None, None]),
         };
         Fields { fixed, optional }

@@ -14,7 +14,7 @@ use crate::wellformed::values_in_trace_without_data;
 const KNOWN: &[&str] = &[
     "t", "op", "loc", "at", "part", "external", "label", "kind", "var", "dst", "expr", "value", "stored", "guard",
     "why", "try", "lock", "cond", "cause", "by", "sem", "once", "barrier", "round", "child", "object", "method",
-    "args", "vars", "syncs", "reason", "what",
+    "args", "vars", "syncs", "reason", "what", "if_both",
 ];
 
 /// Reads events, and says once that it passes over unknown fields.
@@ -80,7 +80,7 @@ impl<'a> Fields<'a, '_> {
             "write" => {
                 let var = self.var()?;
                 let (expr, value) = (self.expression("expr")?, self.value("value", var)?);
-                Op::Write { var, expr, value, guard: self.expression("guard")?, external: self.external()? }
+                Op::Write { var, expr, value, guard: self.expression("guard")?, external: self.flag("external")? }
             }
             "rmw" => {
                 let (var, dst) = (self.var()?, self.dst()?);
@@ -88,7 +88,7 @@ impl<'a> Fields<'a, '_> {
                 let expr = self.expression("expr")?;
                 let (value, stored) = (self.value("value", var)?, self.value("stored", var)?);
                 let guard = self.expression("guard")?;
-                Op::Rmw { var, dst, expr, value, stored, guard, external: self.external()? }
+                Op::Rmw { var, dst, expr, value, stored, guard, external: self.flag("external")? }
             }
             "let" => {
                 let expr = self.needed("expr", Self::expression)?;
@@ -119,8 +119,11 @@ impl<'a> Fields<'a, '_> {
             "join" => Op::Join { child: self.child()? },
             "call" => Op::Call { object: self.name("object")?, method: self.method()?, args: self.json("args")? },
             "return" => Op::Return { object: self.name("object")?, method: self.method()?, value: self.json("value")? },
-            "free" => Op::Free { vars: self.vars()?, syncs: self.syncs()?, external: self.external()? },
-            "unseen" => Op::Unseen { what: self.needed("what", Self::name)?, object: self.name("object")? },
+            "free" => Op::Free { vars: self.vars()?, syncs: self.syncs()?, external: self.flag("external")? },
+            "unseen" => {
+                let what = self.needed("what", Self::name)?;
+                Op::Unseen { what, object: self.name("object")?, if_both: self.flag("if_both")? }
+            }
             "fail" => Op::Fail { reason: self.name("reason")? },
             other => return Err(Problem::new(format!("the unknown `op` {}", quoted(other)), "a kind of event")),
         })
@@ -236,8 +239,8 @@ impl<'a> Fields<'a, '_> {
         Ok(Some(self.assembler.name(&compact(field, raw)?)))
     }
 
-    fn external(&mut self) -> Result<bool, Problem> {
-        self.object.take("external").map_or(Ok(false), |raw| boolean("external", raw))
+    fn flag(&mut self, name: &'static str) -> Result<bool, Problem> {
+        self.object.take(name).map_or(Ok(false), |raw| boolean(name, raw))
     }
 
     fn why(&mut self) -> Result<Why, Problem> {

@@ -248,9 +248,10 @@ fn op(line: &mut Line, trace: &Trace, op: &Op) -> io::Result<()> {
             }
             if *external { line.plain("external", true) } else { Ok(()) }
         }
-        Op::Unseen { what, object } => {
+        Op::Unseen { what, object, if_both } => {
             line.name(trace, "what", Some(*what))?;
-            line.name(trace, "object", *object)
+            line.name(trace, "object", *object)?;
+            if *if_both { line.plain("if_both", true) } else { Ok(()) }
         }
         Op::Fail { reason } => line.name(trace, "reason", *reason),
         _ => synchronisation(line, trace, op),

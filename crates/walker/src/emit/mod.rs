@@ -10,7 +10,7 @@ mod uses;
 
 use crate::error::WalkError;
 use crate::expression::Expressions;
-use crate::given_again::Mark;
+use crate::marks::Mark;
 use crate::transactions::Insertions;
 use dashu_int::UBig;
 use foretrace_trace::{
@@ -34,7 +34,7 @@ pub(crate) struct Finishing<'a> {
     /// Per cell whose first value is not known what stands for it, and no read may find.
     pub unlike: FxHashMap<u32, u64>,
     pub insertions: Insertions,
-    /// Marks of memory that is given out again, in order, the last one first.
+    /// Marks that are put in, in order, the last one first.
     pub marks: Vec<Mark>,
     /// Per thread, how many names it has defined.
     pub names: Vec<u64>,

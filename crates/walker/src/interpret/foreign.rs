@@ -2,7 +2,8 @@
 //! its next event after it. So one mark comes right after the former, and one right before the latter.
 
 use super::Walk;
-use crate::draft::Ran;
+use crate::looks::{CLOCKS, LOOK, looks};
+use crate::marks::{Mark, Ran};
 use crate::program::Function;
 use foretrace_instrument::sidecar::Callee;
 
@@ -13,6 +14,10 @@ impl Walk<'_, '_> {
             return;
         }
         let found = match callee {
+            Callee::Symbol(symbol) if looks(symbol) => {
+                self.look();
+                None
+            }
             Callee::Symbol(symbol) => match self.program.writes_unseen(symbol) {
                 Some(state) => {
                     if self.world.others_started {
@@ -36,7 +41,7 @@ impl Walk<'_, '_> {
         };
         let ran = found.map(|(what, code)| {
             let [what, object] = [&*what, code].map(|name| self.world.draft.assembler.name(name));
-            Ran { what, object }
+            Ran { what, object, if_both: false }
         });
         if let Some(frame) = self.thread.frames.last_mut() {
             frame.foreign = ran;
@@ -47,6 +52,21 @@ impl Walk<'_, '_> {
             let source = self.source_beside(self.thread.now);
             self.world.push_unlogged(source, ran.op());
         }
+    }
+
+    /// A look at a clock. Those before other threads began come first in each schedule.
+    pub(super) fn look(&mut self) {
+        if self.is_survey() || !self.world.others_started {
+            return;
+        }
+        let [what, object] = [LOOK, CLOCKS].map(|text| self.world.draft.assembler.name(text));
+        let (loc, before) = (self.source_beside(self.thread.now).loc, self.world.draft.next().index());
+        self.world.draft.looks.look(Mark {
+            before,
+            thread: self.thread.id,
+            loc,
+            ran: Ran { what, object, if_both: true },
+        });
     }
 
     /// Such a call has come back.

@@ -5,6 +5,7 @@ use super::Walk;
 use super::accesses::Access;
 use super::thread::{LibraryCall, State, Step};
 use crate::log::Record;
+use crate::looks::looks;
 use crate::memory::Bytes;
 use crate::program::{Function, demangle};
 use crate::value::{Value, Word};
@@ -38,6 +39,9 @@ impl Walk<'_, '_> {
     /// A call begins. Nothing that comes later depends on the arguments of a function that prints, if nobody looks at what it gives back.
     pub(super) fn library(&mut self, name: &str, arguments: &[Operand], is_used: bool) -> Step<()> {
         let function = library::Function::named(name).ok_or_else(|| super::Pause::Lost(format!("unknown {name}")))?;
+        if looks(name) {
+            self.look();
+        }
         let finds = matches!(function.reading(), Reading::Finds | Reading::FindsInString);
         let mut wanted = Word::unknown(8);
         let by = CallOf(name);

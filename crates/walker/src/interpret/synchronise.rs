@@ -450,7 +450,7 @@ impl Walk<'_, '_> {
         let what = self.world.draft.assembler.name(&what);
         let object = Some(object::name(concerned)).filter(|text| *text != 0).and_then(|text| self.text(text));
         let object = object.map(|object| self.world.draft.assembler.name(&object));
-        self.event(record, Op::Unseen { what, object });
+        self.event(record, Op::Unseen { what, object, if_both: false });
         Ok(())
     }
 

@@ -2,9 +2,9 @@
 
 use crate::concrete::Calls;
 use crate::detours::Decisions;
-use crate::draft::Ran;
 use crate::inlined::FrameCalls;
 use crate::log::{Log, Records};
+use crate::marks::Ran;
 use crate::memory::Bytes;
 use crate::names::Scalar;
 use crate::transactions::Nest;
