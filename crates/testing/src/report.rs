@@ -172,8 +172,8 @@ impl Report {
     pub fn is_complete(&self) -> bool {
         let is_explored = self.explored.as_ref().is_none_or(|explored| !explored.is_cut_off);
         let is_missed = self.finds.is_empty() && (self.fails_unrecorded() || self.is_endless_unrecorded());
-        let is_decided = self.open_checks.is_empty();
-        self.left == 0 && is_decided && !self.ended_early && self.without_trace == 0 && is_explored && !is_missed
+        let is_all = self.left == 0 && self.open_checks.is_empty() && !self.ended_early && is_explored;
+        (is_all || self.has_all_interleavings()) && self.without_trace == 0 && !is_missed
     }
 
     /// Whether a run without recording failed.
@@ -189,5 +189,22 @@ impl Report {
     /// How many schedules were tried.
     pub fn all_tried(&self) -> u64 {
         self.tried.values().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_interleavings_are_all_that_there_is_to_try() {
+        let explored = |complete, fails| Some(Exploration { complete, fails, ..Exploration::default() });
+        let report = |explored| Report { ended_early: true, left: 2, explored, ..Report::default() };
+        assert!(report(explored(true, false)).is_complete(), "a limit before does not matter");
+        assert!(!report(explored(false, false)).is_complete());
+        assert!(!report(explored(true, true)).is_complete());
+        assert!(!report(None).is_complete());
+        let without_trace = Report { without_trace: 1, ..report(explored(true, false)) };
+        assert!(!without_trace.is_complete());
     }
 }
