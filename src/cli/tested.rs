@@ -1,7 +1,7 @@
 //! What `foretrace test` reports: as text, as JSON, and as JUnit's XML.
 
 use super::test_repair::FoundRepair;
-use foretrace::report::plural;
+use foretrace::report::{below_project, plural};
 use foretrace::testing::{Again, AgainOutcome, Exploration, Find, Report, is_of_library};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
@@ -107,7 +107,7 @@ fn write_find(number: usize, find: &Find, tested: &Tested, out: &mut dyn Write) 
     writeln!(out, "\n{HEAD}{headline}{HEAD:#}")?;
     if let Some(place) = &find.failure.place {
         let did = if find.failure.is_panic() { "panicked" } else { "used" };
-        writeln!(out, "   {did} at {}", cut(place, WIDEST - 15))?;
+        writeln!(out, "   {did} at {}", cut(below_project(place), WIDEST - 15))?;
     }
     match &find.title {
         Some(title) => writeln!(out, "   {}", cut(title, WIDEST - 3))?,
@@ -156,7 +156,9 @@ fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
         tried.saturating_sub(harmless.failed + harmless.same),
     )?;
     let more = if tested.command.is_empty() { "more: --time" } else { "go on: --resume" };
-    if report.left > 0 {
+    if report.has_all_interleavings() {
+        // what was not tried would show no other
+    } else if report.left > 0 {
         let are_left = if report.left == 1 { "is left" } else { "are left" };
         let left = plural(report.left as u64, "schedule");
         writeln!(out, "not all was tried: {left} {are_left} ({more})")?;
@@ -231,7 +233,8 @@ fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_string();
     }
-    text.chars().take(most - 1).chain(['…']).collect()
+    let kept: String = text.chars().take(most - 1).collect();
+    kept.trim_end_matches('…').to_string() + "…"
 }
 
 #[derive(Serialize)]

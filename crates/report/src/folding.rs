@@ -5,24 +5,48 @@ use std::borrow::Cow;
 /// Longer names lose their arguments and the path in front of their last two segments.
 const LONGEST_NAME: usize = 32;
 
-/// What Rust calls a closure.
-const CLOSURE: &str = "{{closure}}";
+/// What Rust calls a closure, and what reports call one, or one in another one.
+const RUSTS_CLOSURE: &str = "::{{closure}}";
+const CLOSURE: &str = "closure";
 
 /// What stands for left-out text.
 const LEFT_OUT: char = '…';
 
-/// A long name without template arguments, arguments and the path in front of its last two segments: `ReadThroughCache<…>::get`.
+/// A long name without template arguments, arguments and the path in front of its last two segments: `ReadThroughCache<…>::get`. Of closures
+/// within closures one is left.
 pub fn short_name(name: &str) -> Cow<'_, str> {
-    if name.chars().count() <= LONGEST_NAME {
-        return Cow::Borrowed(name);
+    let plain = with_one_closure(name);
+    if plain.chars().count() <= LONGEST_NAME {
+        return plain;
     }
-    match qualified(name) {
+    match qualified(&plain) {
         Some((of, by, rest)) => {
             let by = by.map_or(String::new(), |by| format!(" as {}", last_segments(&without_arguments(by), 1)));
             Cow::Owned(format!("<{}{by}>{rest}", last_segments(&without_arguments(of), 1)))
         }
-        None => Cow::Owned(last_segments(&without_arguments(name), 2).to_string()),
+        None => Cow::Owned(last_segments(&without_arguments(&plain), 2).to_string()),
     }
+}
+
+/// The name of what a thread runs, in short form: a closure is named by the function that it is written in.
+pub fn short_name_of_thread(name: &str) -> Cow<'_, str> {
+    short_name(name.trim_end_matches(RUSTS_CLOSURE))
+}
+
+/// A name with `::closure` for each closure of Rust's, and for several in a row.
+fn with_one_closure(name: &str) -> Cow<'_, str> {
+    if !name.contains(RUSTS_CLOSURE) {
+        return Cow::Borrowed(name);
+    }
+    let mut parts = name.split(RUSTS_CLOSURE);
+    let mut plain = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        if !plain.ends_with("::closure") {
+            plain.push_str("::closure");
+        }
+        plain.push_str(part);
+    }
+    Cow::Owned(plain)
 }
 
 /// Places inside of libraries, with `; ` between them, as reports show them. Reports show the first place, with its function's name in
@@ -124,9 +148,9 @@ mod tests {
     #[test]
     fn long_names_keep_their_last_two_segments() {
         let cases = [
-            ("parking_lot::mutex::tests::lots_and_lots::{{closure}}", "lots_and_lots::{{closure}}"),
+            ("parking_lot::mutex::tests::lots_and_lots::{{closure}}", "lots_and_lots::closure"),
             ("client_main", "client_main"),
-            ("cases::tests::keeps_the_total::{{closure}}::{{closure}}", "keeps_the_total::{{closure}}::{{closure}}"),
+            ("cases::tests::keeps_the_total::{{closure}}::{{closure}}", "keeps_the_total::closure"),
             ("<a::very::long::Type<of::things> as core::ops::Drop>::drop", "<Type<…> as Drop>::drop"),
             ("<alloc::collections::vec_deque::VecDeque<T>>::push", "<VecDeque<…>>::push"),
             ("acme::storage::Cache<int, std::basic_string<char> >::get(int const&)", "Cache<…>::get"),

@@ -1,7 +1,7 @@
 //! What text reports call places, variables and threads: paths below the folder that the program's own files share, and the source
 //! line at a place, where the recording has kept it.
 
-use super::folding::short_name;
+use super::folding::{short_name, short_name_of_thread};
 use foretrace_trace::{EventId, NameId, ThreadId, Trace, VarId};
 use std::borrow::Cow;
 
@@ -124,6 +124,19 @@ pub fn below_crates(loc: &str) -> Option<&str> {
     fetched().or_else(built).map(|(_, below)| below)
 }
 
+/// A place without the folders above a crate or library: files of the project's own have none.
+pub fn below_project(place: &str) -> &str {
+    if !place.starts_with('/') {
+        return place;
+    }
+    let after = |marker: &str| place.rsplit_once(marker).map(|(_, rest)| rest);
+    let known = below_crates(place).or_else(|| after("/rust/deps/")).or_else(|| after("/library/"));
+    known.or_else(|| after("/include/")).unwrap_or_else(|| {
+        let start = place.rmatch_indices('/').nth(2).map_or(0, |(at, _)| at + 1);
+        &place[start..]
+    })
+}
+
 /// The name of a thread in text.
 pub fn thread_name(trace: &Trace, thread: ThreadId) -> String {
     let thread = &trace.threads[thread.index()];
@@ -133,7 +146,7 @@ pub fn thread_name(trace: &Trace, thread: ThreadId) -> String {
 /// The name in text of the thread with this number and name.
 pub fn thread_called(number: u64, name: Option<&str>) -> String {
     match name {
-        Some(name) => format!("thread {number} ({})", short_name(name)),
+        Some(name) => format!("thread {number} ({})", short_name_of_thread(name)),
         None => format!("thread {number}"),
     }
 }

@@ -26,7 +26,7 @@ pub use other_ways::{ask_again, class_of};
 use other_ways::{is_check, rank_of};
 use places::around;
 pub use places::is_of_library;
-pub(crate) use places::{around_both, below_project, line_of, own_place_before, told};
+pub(crate) use places::{around_both, line_of, own_place_before, told};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,10 +1,12 @@
 //! Tells in a few lines what happened in a failed run: where a thread was interrupted, the values of the accesses, and what was lost.
 
 use super::attempt::{Access, Attempt, Cycle, CycleKind};
-use super::predicting::below_project;
 use foretrace_harness::{Event, Sources, Stretch};
-use foretrace_report::{cut, short_name, shown_word};
+use foretrace_report::{below_project, cut, short_name, shown_word};
 use foretrace_trace::Pattern;
+
+/// How the name of memory begins that is known by the place of its allocation alone.
+const ALLOCATED: &str = "heap@";
 
 /// Widest line of source that is shown.
 const WIDEST_TEXT: usize = 48;
@@ -14,21 +16,27 @@ const WIDEST_THREAD: usize = 30;
 const WIDEST_PLACE: usize = 28;
 const WIDEST_VARIABLE: usize = 24;
 
+/// Widest line of a story, and what is left in it for the text of the source. What an access does is cut for that, but not to less.
+const WIDEST_LINE: usize = 95;
+const LEAST_TEXT: usize = 24;
+const LEAST_ACT: usize = 20;
+
 /// The variable and who meets there, as a headline.
 pub fn title(attempt: &Attempt) -> String {
+    let variable = below_folders(&attempt.variable);
     let (first, remote) = attempt.functions();
     if attempt.is_use_after_free() {
         let by = if remote.is_empty() { String::new() } else { format!(" by `{}`", short_name(remote)) };
-        return format!("{} is used after its memory was freed{by}", cut(&attempt.variable, 60));
+        return format!("{} is used after its memory was freed{by}", cut(&variable, 60));
     }
     if attempt.cycle.as_ref().is_some_and(|cycle| cycle.kind == CycleKind::OtherWay) {
         let branch = &attempt.accesses[0];
         let what = branch.text.as_deref().map_or(branch.place.clone(), |text| format!("`{}`", one_line(text)));
-        return format!("other values of {} lead another way at {what}", cut(&attempt.variable, 60));
+        return format!("other values of {} lead another way at {what}", cut(&variable, 60));
     }
     if attempt.cycle.is_some() {
         let who = if first.is_empty() { String::new() } else { format!(", `{}` is not atomic", short_name(first)) };
-        return format!("a block is interrupted between uses of {}{who}", cut(&attempt.variable, 60));
+        return format!("a block is interrupted between uses of {}{who}", cut(&variable, 60));
     }
     let what = match attempt.pattern {
         Pattern::Rww => "lost update",
@@ -45,7 +53,7 @@ pub fn title(attempt: &Attempt) -> String {
         }
         false => format!(", `{}` interrupted by `{}`", short_name(first), short_name(remote)),
     };
-    format!("{what} on {}{who}", attempt.variable)
+    format!("{what} on {variable}{who}")
 }
 
 /// The lines, by what the three accesses saw where that is known.
@@ -59,12 +67,20 @@ pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String
             .map(|(access, act)| [access.thread.clone(), short_act(act), access.place.clone(), plain(access)])
             .collect(),
     };
-    let cells: Vec<[String; 4]> = cells
+    let mut cells: Vec<[String; 4]> = cells
         .into_iter()
-        .map(|[thread, act, place, text]| [cut(&thread, WIDEST_THREAD).into_owned(), act, short_place(&place), text])
+        .map(|[thread, act, place, text]| {
+            [cut(&thread, WIDEST_THREAD).into_owned(), below_folders(&act), short_place(&place), text]
+        })
         .collect();
-    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths = [width(0), width(1), width(2)];
+    let width =
+        |cells: &[[String; 4]], column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let others = width(&cells, 0) + width(&cells, 2) + 3 * "  ".len() + LEAST_TEXT;
+    let widest_act = WIDEST_LINE.saturating_sub(others).max(LEAST_ACT);
+    for row in &mut cells {
+        row[1] = cut(&row[1], widest_act).into_owned();
+    }
+    let widths = [0, 1, 2].map(|column| width(&cells, column));
     let row = |cells: &[String; 4]| {
         let [thread, act, place, text] = cells;
         let line = format!("{thread:<0$}  {act:<1$}  {place:<2$}  {text}", widths[0], widths[1], widths[2]);
@@ -124,6 +140,14 @@ fn cells(attempt: &Attempt, role: usize, value: Option<&str>) -> [String; 4] {
     let Access { thread, place, text, .. } = &attempt.accesses[role];
     let text = text.as_deref().map(one_line).unwrap_or_default();
     [thread.clone(), act(attempt.pattern, role, value), place.clone(), text]
+}
+
+/// A variable, or a text with its name, without the folders of the file that allocates it: `heap@queue.h:735+180`.
+fn below_folders(text: &str) -> String {
+    let Some((before, place)) = text.split_once(ALLOCATED) else { return text.to_string() };
+    let (variable, after) = place.split_at(place.find(' ').unwrap_or(place.len()));
+    let file = variable.rsplit_once('/').map_or(variable, |(_, file)| file);
+    format!("{before}{ALLOCATED}{file}{}", below_folders(after))
 }
 
 /// What an access does, where the fields between the first two and the last of its variable are left out if they are many.
@@ -222,6 +246,50 @@ mod tests {
         assert_eq!(turn("a.c:1", "a.c:1"), "thread 2 goes on at a.c:1  int x;");
         assert_eq!(turn("a.c:1", "b.c:7"), "thread 2 goes on from a.c:1 to b.c:7", "its text is not there");
         assert_eq!(last_place("thread 1", "a.c:2", Some(&sources)), "thread 1 came last to a.c:2  x = 1;");
+    }
+
+    #[test]
+    fn memory_is_named_by_the_file_that_allocates_it() {
+        assert_eq!(below_folders("reads heap@./queue/block.h:735+180"), "reads heap@block.h:735+180");
+        assert_eq!(below_folders("heap@/a/b.c:1, heap@c/d.c:2[3].next"), "heap@b.c:1, heap@d.c:2[3].next");
+        assert_eq!(below_folders("table.size"), "table.size");
+    }
+
+    #[test]
+    fn the_text_of_the_source_has_room_beside_long_names() {
+        let access = |place: &str| Access {
+            thread: "thread 2 (main::lambda)".to_string(),
+            place: place.to_string(),
+            text: Some("slot[tail % size] = value;".to_string()),
+            ..Access::default()
+        };
+        let path = ["writes", "reads"].map(|verb| {
+            let act = format!("{verb} Container<Entry>.blocks_of_entries.first.value");
+            (access("folder/another_folder/queue.h:1234"), act)
+        });
+        let cycle = Cycle {
+            path: path.to_vec(),
+            thread: "thread 2 (x)".to_string(),
+            other: "thread 3 (x)".to_string(),
+            kind: CycleKind::Block,
+        };
+        let attempt = Attempt {
+            kind: crate::attempt::Kind::Block,
+            class: String::new(),
+            variable: String::new(),
+            pattern: Pattern::Rwr,
+            accesses: Default::default(),
+            cycle: Some(cycle),
+            also: Vec::new(),
+            to_make: None,
+            witness: Default::default(),
+            recording: Default::default(),
+            seed: 0,
+            order: Default::default(),
+        };
+        for line in &lines(&attempt, None)[..2] {
+            assert!(line.chars().take(WIDEST_LINE).collect::<String>().contains("slot[tail % size]"), "{line}");
+        }
     }
 
     #[test]

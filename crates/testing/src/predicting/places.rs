@@ -1,6 +1,6 @@
 //! Places of a trace as people read them: lines, the program's own code before a library's, functions, files below the project.
 
-use foretrace_report::below_crates;
+use foretrace_report::below_project;
 use foretrace_trace::{BlockKind, Blocks, EventId, Trace};
 
 /// A place without its column.
@@ -67,19 +67,6 @@ fn innermost(label: &str) -> &str {
         }
     }
     &label[start..]
-}
-
-/// A place without the folders above a crate or library: files of the project's own have none.
-pub fn below_project(place: &str) -> &str {
-    if !place.starts_with('/') {
-        return place;
-    }
-    let after = |marker: &str| place.rsplit_once(marker).map(|(_, rest)| rest);
-    let known = below_crates(place).or_else(|| after("/rust/deps/")).or_else(|| after("/library/"));
-    known.or_else(|| after("/include/")).unwrap_or_else(|| {
-        let start = place.rmatch_indices('/').nth(2).map_or(0, |(at, _)| at + 1);
-        &place[start..]
-    })
 }
 
 #[cfg(test)]
