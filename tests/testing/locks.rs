@@ -68,7 +68,7 @@ fn a_thread_that_waits_with_an_old_value_is_not_woken() {
     let run = test(&built_with("stale-wait.c", ""), "--stop-after 1");
     assert_eq!(run.status, Some(1), "{}{}", run.out, run.err);
     assert!(run.out.contains("1. deadlock") && run.out.contains("fails in 3 of 3 replays"), "{}", run.out);
-    let waits = "waits for a change of memory that nobody announces, after stale-wait.c:";
+    let waits = "waits for a wake-up that no thread gives, after stale-wait.c:";
     assert!(run.out.contains(waits), "{}", run.out);
     let right = test(&built_with("stale-wait.c", "-DRIGHT"), "--runs 30");
     assert_eq!(right.status, Some(0), "{}{}", right.out, right.err);

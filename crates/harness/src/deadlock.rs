@@ -7,6 +7,7 @@ use super::folder::Folder;
 use super::positions::Positions;
 use super::thread_names::ThreadNames;
 use super::verify::deadlocked;
+use foretrace_report::below_project;
 use foretrace_runtime::lock_calls::as_recorded;
 use foretrace_runtime::record::Kind;
 use foretrace_walker::WalkError;
@@ -116,7 +117,7 @@ fn awaited_of(kind: Option<Kind>) -> &'static str {
         Some(Kind::SemaphoreInit | Kind::Post | Kind::Down) => "a post that no thread makes",
         Some(Kind::BarrierInit | Kind::Arrive) => "the others at a barrier",
         Some(Kind::OnceBegin) => "the end of an initialisation",
-        Some(kind) if kind.size() > 0 => "a change of memory that nobody announces",
+        Some(kind) if kind.size() > 0 => "a wake-up that no thread gives",
         _ => "a signal, a barrier or the end of a thread",
     }
 }
@@ -164,7 +165,7 @@ fn ends(recording: &Path, positions: &Positions, objects: &[u64]) -> Result<Ends
     let logs = open_logs(recording)?;
     let (mut all, mut last, mut kinds) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
     let (mut signals, mut waits) = (Vec::new(), BTreeMap::new());
-    let place = |record: Option<Record>| positions.line_of(&record?);
+    let place = |record: Option<Record>| positions.line_of(&record?).map(|place| below_project(&place).to_string());
     for (path, log) in thread_paths(&logs).into_iter().zip(&logs) {
         type Taken = (u64, bool, Option<Record>); // the lock, whether for reading, and the program's own record before
         let mut own: Vec<Taken> = Vec::new();
@@ -174,7 +175,7 @@ fn ends(recording: &Path, positions: &Positions, objects: &[u64]) -> Result<Ends
             own.iter().rposition(|(taken, ..)| *taken == object).map(|at| own.remove(at))
         };
         for record in log.records().filter(|record| record.order() != Some(0)) {
-            last_own = if positions.is_own(&record) { Some(record) } else { last_own };
+            last_own = if positions.is_written(&record) { Some(record) } else { last_own };
             let (object, order) = (record.words[0], record.order().unwrap_or(0));
             if matches!(record.kind, Kind::Signal | Kind::Broadcast) && objects.contains(&object) {
                 signals.push(Signalled { object, order, path: path.clone(), place: place(last_own) });

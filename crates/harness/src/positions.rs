@@ -2,7 +2,7 @@
 
 use foretrace_walker::WalkError;
 use foretrace_walker::log::Record;
-use foretrace_walker::program::Program;
+use foretrace_walker::program::{Position, Program};
 use std::path::Path;
 
 /// The file of a recording that says what was loaded.
@@ -57,9 +57,37 @@ impl Positions {
         self.has_line(record) && self.program.as_ref().is_some_and(|program| !program.is_in_library(record.site()))
     }
 
+    /// Whether a record comes from a line that somebody wrote in the program's own code.
+    pub fn is_written(&self, record: &Record) -> bool {
+        let position = self.program.as_ref().and_then(|program| program.position(record.site()));
+        self.is_own(record) && position.is_some_and(|position| !is_made_by_rustc(&position))
+    }
+
     /// Where an access is, as `file:line:column`. Of what was not compiled for recording nothing is known.
     pub fn location(&self, record: &Record) -> Option<String> {
         let position = self.program.as_ref()?.position(record.site()).filter(|_| record.kind.size() > 0)?;
         Some(format!("{}:{}:{}", position.file, position.line, position.column))
+    }
+}
+
+/// Whether a place belongs to the `main` that rustc makes for tests, whose place is the first character of the crate.
+fn is_made_by_rustc(position: &Position) -> bool {
+    let is_main = position.function.rsplit("::").next() == Some("main");
+    is_main && position.file.ends_with(".rs") && position.line == 1 && position.column <= 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_main_of_tests_is_made_by_rustc() {
+        let at = |file: &str, line, column, function: &str| {
+            is_made_by_rustc(&Position { file: file.to_string(), line, column, function: function.to_string() })
+        };
+        assert!(at("tests/queue.rs", 1, 1, "queue::main"));
+        assert!(!at("src/main.rs", 1, 13, "bank::main"), "a program of one line");
+        assert!(!at("src/main.rs", 7, 1, "bank::main"));
+        assert!(!at("main.c", 1, 1, "main"));
     }
 }
