@@ -203,8 +203,17 @@ fn message(run: &Observation, baseline: &Baseline) -> (Option<String>, Option<St
     });
     match told {
         Some((line, place)) => (Some(line), place),
-        None => (errors.last().or(output.last()).map(|line| line.trim().to_string()), None),
+        None => {
+            let tells = |line: &&&str| !is_progress_of_tests(line);
+            let last = errors.iter().rfind(tells).or(output.iter().rfind(tells));
+            (last.map(|line| line.trim().to_string()), None)
+        }
     }
+}
+
+/// Whether a line of Rust's own framework says no more than that a test has begun: it is cut off where the run ends.
+fn is_progress_of_tests(line: &str) -> bool {
+    line.strip_prefix("test ").is_some_and(|rest| rest.trim_end().ends_with(" ..."))
 }
 
 /// The panic of a failed assertion in the thread of a test of Rust's own framework. Panics of other threads may belong to the test, and are
@@ -289,6 +298,12 @@ mod tests {
         assert_eq!(text("src/lib.rs:9:5:\nassertion failed: ready").place.as_deref(), Some("src/lib.rs:9:5"));
         let joined = text("src/lib.rs:9:5:\ncalled `Result::unwrap()` on an `Err` value: Any { .. }");
         assert_eq!(joined.place.as_deref(), Some("src/lib.rs:4:9"), "that of the thread is the cause");
+    }
+
+    #[test]
+    fn that_a_test_has_begun_does_not_tell_why_it_failed() {
+        assert_eq!(failed("\ntest queue::pops ... ").message, None);
+        assert_eq!(failed("\nlast words\ntest queue::pops ... ").message.as_deref(), Some("last words"));
     }
 
     #[test]
