@@ -9,7 +9,7 @@ use foretrace_walker::Programs;
 use foretrace_walker::log::open_logs;
 use foretrace_walker::program::Program;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -45,15 +45,19 @@ impl Sources {
     pub fn keep(recording: &Path, programs: &Programs) -> Result<Sources, Box<dyn std::error::Error>> {
         let loaded = programs.open(recording)?;
         let program = &loaded.program;
-        let mut places: Vec<u64> = UnloggedPlaces::read(recording)?.all().collect();
+        let mut places: BTreeSet<u64> = UnloggedPlaces::read(recording)?.all().collect();
+        // Code whose accesses are all in functions of libraries, which it calls, has other records.
+        let mut others: BTreeSet<u64> = BTreeSet::new();
         for log in open_logs(recording)? {
-            places.extend(log.records().filter(|record| record.kind.size() > 0).map(|record| record.place));
-            places.sort_unstable();
-            places.dedup();
+            for record in log.records() {
+                let known = if record.kind.size() > 0 { &mut places } else { &mut others };
+                known.insert(record.place);
+            }
         }
         let built = program.files().filter_map(changed).min();
         let mut sources = Sources { foretrace: 1, ..Sources::default() };
         places.into_iter().for_each(|place| sources.add(program, place, built));
+        others.into_iter().for_each(|place| sources.add_text(program, place, built));
         sources.write(recording)?;
         Ok(sources)
     }
@@ -62,9 +66,15 @@ impl Sources {
         let Some(position) = program.position(Site(place)) else { return };
         let loc = format!("{}:{}:{}", position.file, position.line, position.column);
         self.places.insert(format!("{place:x}"), SourcePlace { function: position.function, loc });
-        if self.files.contains_key(&position.file) {
+        self.add_text(program, place, built);
+    }
+
+    /// Keeps the text of the file that a place lies in, if the program's own code does.
+    fn add_text(&mut self, program: &Program, place: u64, built: Option<SystemTime>) {
+        let Some(position) = program.position(Site(place)).filter(|position| !self.files.contains_key(&position.file))
+        else {
             return;
-        }
+        };
         let text =
             program.source_file(Site(place)).filter(|path| changed(path) <= built).and_then(|path| text_of(&path));
         if let Some(text) = text {
