@@ -86,7 +86,8 @@ fn write_one(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{many} failures")?;
             for (number, find) in report.finds.iter().enumerate() {
                 let title = find.title.as_deref().unwrap_or("a recorded run");
-                writeln!(out, "  {}. {}; {title}", number + 1, cut(&find.failure.to_string(), 40))?;
+                let line = format!("  {}. {}; {title}", number + 1, cut(&find.failure.to_string(), 40));
+                writeln!(out, "{}", cut(&line, WIDEST))?;
             }
         }
     }
@@ -420,4 +421,15 @@ pub fn write_again_json(results: &[Again], out: &mut dyn Write) -> io::Result<()
     let again: Vec<Value> = results.iter().map(one).collect();
     serde_json::to_writer_pretty(&mut *out, &json!({ "foretrace": 1, "again": again }))?;
     writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn a_line_that_is_cut_ends_with_one_mark() {
+        assert_eq!(cut("Cache<…>::get", 8), "Cache<…");
+        assert_eq!(cut("as it is", 8), "as it is");
+    }
 }
