@@ -176,6 +176,12 @@ impl Report {
         (is_all || self.has_all_interleavings()) && self.without_trace == 0 && !is_missed
     }
 
+    /// Whether all interleavings were run, and none failed: more recorded runs and schedules would show no other.
+    pub fn has_all_interleavings(&self) -> bool {
+        let is_all = |explored: &Exploration| explored.complete && !explored.fails && explored.doubts.is_empty();
+        self.explored.as_ref().is_some_and(is_all) && self.finds.is_empty()
+    }
+
     /// Whether a run without recording failed.
     pub fn fails_unrecorded(&self) -> bool {
         self.notes.iter().any(|note| note.starts_with(FAILS_UNRECORDED))

@@ -2,7 +2,6 @@
 
 use super::{Campaign, TRIED_IN_ROUND};
 use crate::predicting::{ask_again, class_of};
-use crate::report::Exploration;
 use crate::settings::TestError;
 use crate::state::OpenCheck;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,8 +27,7 @@ impl Campaign<'_> {
 
     /// Asks about them until all are decided, one of them fails, or time is over.
     pub(super) fn ask_again(&mut self) -> Result<(), TestError> {
-        let is_explored = |explored: &Exploration| explored.complete && explored.doubts.is_empty();
-        if self.state.report.explored.as_ref().is_some_and(is_explored) {
+        if self.state.report.has_all_interleavings() {
             self.state.open_checks.clear();
         }
         let plan = &self.state.plan;
