@@ -332,7 +332,8 @@ fn what_is_found_in_a_pipe_is_told_before_the_pipe_ends() {
     let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill is there").success());
     let rest: Vec<String> = lines.map(|line| line.expect("text")).collect();
-    assert_eq!(rest, ["1 blocks violated by the recorded order, 5 events so far"]);
+    let told = |events: u32| format!("1 blocks violated by the recorded order, {events} events so far");
+    assert!(rest == [told(5)] || rest == [told(4)], "the line came with the fourth event: {rest:?}");
     assert_eq!(child.wait().expect("it ends").code(), Some(1));
     drop(input);
 }

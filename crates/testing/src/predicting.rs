@@ -23,7 +23,6 @@ use foretrace_trace::{Atomic, Blocks, EventId, NameId, Observed, Op, ThreadId, T
 use foretrace_walker::{GIVEN_AGAIN, LOOK, Ways, walk};
 use indexmap::IndexMap;
 pub use other_ways::{ask_again, class_of};
-use other_ways::{is_check, rank_of};
 use places::around;
 pub use places::is_of_library;
 pub(crate) use places::{around_both, line_of, own_place_before, told};
@@ -217,6 +216,17 @@ fn attempts_of(
         predicted.attempts.extend(writer.same_code());
     }
     if settings.stop.load(Ordering::Relaxed) { Err(TestError::Late) } else { Ok(predicted) }
+}
+
+/// The rank of a place whose branches went one way only: first those whose other way never returns, which is that of a failed assertion.
+fn rank_of(place: &str, checks: &BTreeMap<String, Ways>, branches: &Branches) -> Option<u32> {
+    let is_branch = || branches.get(place).is_some_and(|(ways, _)| !ways.are_both());
+    if is_check(place, checks) { Some(0) } else { is_branch().then_some(1) }
+}
+
+/// Whether the branch that never returns was not taken there.
+fn is_check(place: &str, checks: &BTreeMap<String, Ways>) -> bool {
+    checks.get(place).is_some_and(|ways| !ways.are_both())
 }
 
 /// What is asked of a recording's trace.

@@ -1,6 +1,6 @@
 //! Schedules by which a branch goes the other way than in the recorded run.
 
-use super::{Asked, Branches, Writer};
+use super::{Asked, Writer};
 use crate::attempt::{Attempt, Cycle, CycleKind, Kind};
 use crate::settings::{Settings, TestError};
 use foretrace_analysis::other_ways::{FoundOtherWay, other_ways};
@@ -8,26 +8,14 @@ use foretrace_checker::OtherWay;
 use foretrace_harness::Sources;
 use foretrace_report::{Subject, act_of, shown_value, thread_name, write_other_way};
 use foretrace_trace::{EventId, Observed, Pattern};
-use foretrace_walker::Ways;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// The rank of a place whose branches went one way only: first those whose other way never returns, which is that of a failed assertion.
-pub(super) fn rank_of(place: &str, checks: &BTreeMap<String, Ways>, branches: &Branches) -> Option<u32> {
-    let is_branch = || branches.get(place).is_some_and(|(ways, _)| !ways.are_both());
-    if is_check(place, checks) { Some(0) } else { is_branch().then_some(1) }
-}
-
 /// The class of attempts by which the branch at a place goes the other way.
 pub fn class_of(place: &str) -> String {
     format!("other way {place}")
-}
-
-/// Whether the branch that never returns was not taken there.
-pub(super) fn is_check(place: &str, checks: &BTreeMap<String, Ways>) -> bool {
-    checks.get(place).is_some_and(|ways| !ways.are_both())
 }
 
 /// Asks once more about places of a recording's trace, with so many times the work of the first time. Gives attempts, and the places that are not
