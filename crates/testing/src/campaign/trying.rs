@@ -189,7 +189,9 @@ impl Campaign<'_> {
                 break;
             }
             let is_at_work = tried > 0 || self.state.plan.waiting() == 0; // what is known comes first
-            if is_at_work && self.state.found.is_empty() && self.state.searching < self.elapsed() / SHARE_OF_SEARCH {
+            let may_show_more = !self.has_one_thread() && !self.state.report.has_all_interleavings();
+            let is_due = self.state.searching < self.elapsed() / SHARE_OF_SEARCH;
+            if is_at_work && may_show_more && self.state.found.is_empty() && is_due {
                 self.search_on()?;
             }
             if !self.state.found.is_empty() {
