@@ -15,10 +15,10 @@ const STEPS: usize = 4 * STEPS_OF_BRANCH;
 const STALE: usize = 400;
 /// How many.
 const LEAP: usize = 8;
-/// A change takes at most so many turns of a thread to another place.
+/// The longest stretch of turns that one change moves.
 const LONGEST_MOVE: usize = 6;
 
-/// So many changes of a hundred have threads alternate for at most so many turns.
+/// How many changes of a hundred make threads alternate, and for how many turns at most.
 const ALTERNATING: usize = 20;
 const LONGEST_ALTERNATION: usize = 30;
 
@@ -136,7 +136,7 @@ impl<'t> Climber<'t> {
     }
 }
 
-/// Has threads take so many turns each in a circle, for as long as they have any.
+/// Makes threads alternate: each takes so many turns, then the next one does, until no turn is left.
 fn alternate(turns: &mut [ThreadId], each: usize) {
     let mut left: Vec<(ThreadId, usize)> = Vec::new();
     for thread in turns.iter() {

@@ -91,10 +91,9 @@ impl Campaign<'_> {
                     self.state.unpredicted.retain(|(other, _)| *other != seed); // it was not owed
                 }
             }
-            let is_owed = self.state.unpredicted.iter().any(|(other, _)| *other == seed);
             let is_needed = self.passing.iter().any(|kept| kept == ran.folder.path())
                 || self.state.recordings().iter().any(|kept| kept == ran.folder.path());
-            if !is_needed && !is_owed && !self.is_under_way(seed) {
+            if !is_needed && !self.is_under_way(seed) {
                 let place = ran.folder.path().parent().unwrap_or(ran.folder.path());
                 let _ = std::fs::remove_dir_all(place); // not needed any more
             }
