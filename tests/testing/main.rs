@@ -11,6 +11,7 @@ mod locks;
 mod meeting;
 mod openmp;
 mod other_ways;
+mod outcomes;
 mod repairs;
 mod resume;
 mod sleeping;
@@ -650,44 +651,6 @@ fn wrong_words_end_in_one_message() {
         let run = ran(foretrace().args(words.split(' ')));
         assert!(run.status == Some(2) && run.err.contains(message), "{words}: {}", run.err);
     }
-}
-
-/// The failure of runs in which a wait ends by its limit, or a try finds its lock taken, which no recorded run shows; `told` stands in its
-/// story.
-fn finds_other_outcome(name: &str, flags: &str, told: &str) {
-    let wrong = report(&built_with(name, flags), "");
-    let finds = &wrong["tests"][0]["finds"];
-    assert_eq!(finds.as_array().map(Vec::len), Some(1), "{wrong:#}");
-    let find = &finds[0];
-    assert_eq!(find["failure"], "exit status 1", "{wrong:#}");
-    assert_eq!(find["replays"], serde_json::json!({ "failed": 3, "times": 3 }), "{wrong:#}");
-    let story = find["story"].as_array().expect("a story");
-    assert!(story.iter().any(|line| line.as_str().is_some_and(|line| line.contains(told))), "{wrong:#}");
-    let right = report(&built_with(name, &format!("-DRIGHT {flags}")), "");
-    assert_eq!(failures(&right), "", "{right:#}");
-}
-
-/// Its limit is a second, of which its replays wait for none.
-#[test]
-fn a_wait_that_always_ended_in_time_ends_by_its_limit_once() {
-    finds_other_outcome("late-answer.c", "-DTURNS=6000", "a wait of thread 1 (main) ended by its time limit");
-}
-
-/// A limit of several seconds is there for a machine that stands still: other threads come first.
-#[test]
-fn a_generous_time_limit_is_no_choice() {
-    let run = report(&built_with("late-answer.c", "-DSECONDS=3"), "");
-    assert_eq!(failures(&run), "", "{run:#}");
-}
-
-#[test]
-fn a_wait_in_the_kernel_ends_by_its_limit_once() {
-    finds_other_outcome("late-token.cpp", "", "a wait of thread 1 (main) ended by its time limit");
-}
-
-#[test]
-fn a_try_that_always_found_its_lock_free_finds_it_taken_once() {
-    finds_other_outcome("busy-once.c", "", "busy-once.c");
 }
 
 /// There are 12,870 orders.

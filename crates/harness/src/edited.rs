@@ -5,6 +5,7 @@ use super::launch::list_modules;
 use super::lines::Lines;
 use super::program::Program;
 use super::replay::Plan;
+use super::schedule::Beside;
 use super::sources::{Sources, text_of};
 use super::target::{Target, Times};
 use foretrace_report::{SavedPlace, SavedWitness};
@@ -67,7 +68,7 @@ pub fn plan_of_edited(
     let recording = recording.and_then(|folder| folder.canonicalize().ok());
     let plan = Plan {
         turns: Vec::new(),
-        handlers: Vec::new(),
+        beside: Beside::default(),
         expected: Vec::new(),
         recording,
         triple,

@@ -50,7 +50,7 @@ pub use outside::{BACKTRACE, Variables, differences, environment_of, fill, is_of
 pub use positions::Positions;
 pub use program::{Program, ProgramError};
 pub use replay::{Outcome, Plan, Replayed, WAITS, judge, run_plan};
-pub use schedule::{End, Turn};
+pub use schedule::{Beside, End, Turn};
 pub use scheduling::{Scheduler, Scheduling};
 pub use sources::{SourcePlace, Sources};
 pub use target::{Places, SourcePlaces, Target, Times};

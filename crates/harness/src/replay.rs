@@ -7,7 +7,7 @@ use super::error::ReplayError;
 use super::folder::Folder;
 use super::launch::{Ended, Mode, RecordingScope, Run};
 use super::program::Program;
-use super::schedule::{End, Handler, Turn, as_file, turns};
+use super::schedule::{Beside, End, Turn, as_file, turns};
 use super::target::{self, Places, Target};
 use super::unlogged::Traced;
 use super::verify::{
@@ -25,8 +25,8 @@ use std::time::Duration;
 pub struct Plan {
     /// The turns that its threads take.
     pub turns: Vec<Turn>,
-    /// Where handlers of signals ran in the recording, if that is known: signals that arrive earlier wait until there.
-    pub handlers: Vec<Handler>,
+    /// What the recording says beside the steps, if that is known.
+    pub beside: Beside,
     /// The events that must come of it, in order.
     pub expected: Vec<Expected>,
     /// The recording that it comes from, where that is known and still there.
@@ -96,12 +96,12 @@ impl Plan {
             _ => return Err(ReplayError::NoPositions),
         };
         let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
-        let handlers =
-            recording.map_or(Ok(Vec::new()), |folder| Events::read(folder).map(|events| events.handlers()))?;
+        let beside =
+            recording.map_or(Ok(Beside::default()), |folder| Events::read(folder).map(|events| events.beside()))?;
         let recording = recording.and_then(|folder| folder.canonicalize().ok());
         Ok(Plan {
             turns,
-            handlers,
+            beside,
             expected,
             recording,
             triple: asked,
@@ -129,15 +129,7 @@ impl Plan {
         let ends = steps.iter().zip(last).map(|(step, last)| step.end().max(End::at(last)));
         let turns = turns(steps.iter().zip(ends).map(|(step, end)| (&*step.path, step.at, end)));
         let recording = folder.canonicalize().ok();
-        Ok(Plan {
-            turns,
-            handlers: events.handlers(),
-            expected,
-            recording,
-            triple: None,
-            watched: None,
-            after_free: None,
-        })
+        Ok(Plan { turns, beside: events.beside(), expected, recording, triple: None, watched: None, after_free: None })
     }
 
     /// The plan to run another order of a recording's events, as far as the program goes along.
@@ -153,11 +145,11 @@ impl Plan {
             return Err(ReplayError::NoPositions);
         }
         let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
-        let handlers = Events::read(recording)?.handlers();
+        let beside = Events::read(recording)?.beside();
         let recording = recording.canonicalize().ok();
         Ok(Plan {
             turns,
-            handlers,
+            beside,
             expected: expected_of(&saved),
             recording,
             triple: None,
@@ -191,7 +183,7 @@ impl Plan {
             + explored
             + &comers
             + &triple
-            + &as_file(&self.turns, joins.map(|step| (&*step.path, step.at)), &self.handlers);
+            + &as_file(&self.turns, joins.map(|step| (&*step.path, step.at)), &self.beside);
         write_whole(&path, |out| out.write_all(text.as_bytes()))
             .map_err(|error| ReplayError::Io(path.clone(), error))?;
         Ok(path)
@@ -312,7 +304,7 @@ mod tests {
         let turn = |path: &str, until| Turn { path: path.to_string(), first: 0, end: End::at(until) };
         let plan = Plan {
             turns: vec![turn("0", 9), turn("0.1", 5_000_000), turn("0", 99), turn("0.1", u64::MAX)],
-            handlers: Vec::new(),
+            beside: Beside::default(),
             expected: Vec::new(),
             recording: None,
             triple: None,

@@ -46,8 +46,17 @@ pub fn turns<'a>(steps: impl Iterator<Item = (&'a str, u64, End)>) -> Vec<Turn> 
     turns
 }
 
-/// The schedule as the runtime reads it, with the joins, by thread and position, and the handlers.
-pub fn as_file<'a>(turns: &[Turn], joins: impl Iterator<Item = (&'a str, u64)>, handlers: &[Handler]) -> String {
+/// What the recording says of a run beside its steps.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Beside {
+    /// Where handlers of signals ran: signals that arrive earlier wait until there.
+    pub handlers: Vec<Handler>,
+    /// Where waits for conditions ended by their limits, by thread and position, in order: no signal ends them before.
+    pub late: Vec<(String, u64)>,
+}
+
+/// The schedule as the runtime reads it, with the joins, by thread and position, and what is known beside the steps.
+pub fn as_file<'a>(turns: &[Turn], joins: impl Iterator<Item = (&'a str, u64)>, beside: &Beside) -> String {
     let mut text = String::new();
     for Turn { path, first, end } in turns {
         writeln!(text, "{path} {} {first} {}", end.until, end.beyond).expect("into a string");
@@ -55,8 +64,11 @@ pub fn as_file<'a>(turns: &[Turn], joins: impl Iterator<Item = (&'a str, u64)>, 
     for (path, at) in joins {
         writeln!(text, "join {path} {at}").expect("into a string");
     }
-    for (path, at, signal) in handlers {
+    for (path, at, signal) in &beside.handlers {
         writeln!(text, "handler {path} {at} {signal}").expect("into a string");
+    }
+    for (path, at) in &beside.late {
+        writeln!(text, "late {path} {at}").expect("into a string");
     }
     text
 }

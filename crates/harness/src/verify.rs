@@ -2,9 +2,9 @@
 
 mod use_of_freed;
 
-use super::schedule::{End, Handler};
+use super::schedule::{Beside, End, Handler};
 use foretrace_report::{SavedKind, SavedStep, SavedWitness};
-use foretrace_runtime::record::{BY_CANCELLATION, Kind, fail};
+use foretrace_runtime::record::{BY_CANCELLATION, Kind, WOKEN_BY_TIMEOUT, fail};
 use foretrace_runtime::{access_kinds, code_kinds};
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
 use foretrace_walker::{Aliases, WalkError};
@@ -270,8 +270,13 @@ impl Events {
         records.iter().take_while(|record| record.kind == Kind::Fail || is_wait(record)).count()
     }
 
+    /// What the recording says beside the steps.
+    pub fn beside(&self) -> Beside {
+        Beside { handlers: self.handlers(), late: self.late() }
+    }
+
     /// Where handlers of signals began, and where threads began to unwind since they were cancelled, of each thread in order.
-    pub fn handlers(&self) -> Vec<Handler> {
+    fn handlers(&self) -> Vec<Handler> {
         let of_thread = |(path, records): (&String, &Vec<Record>)| -> Vec<Handler> {
             let following = records.iter().skip(1).map(Some).chain([None]);
             let begun = records.iter().zip(following).filter(|(record, _)| record.kind == Kind::HandlerBegin);
@@ -284,6 +289,17 @@ impl Events {
         let mut handlers: Vec<Handler> = self.threads.iter().flat_map(of_thread).collect();
         handlers.sort();
         handlers
+    }
+
+    /// Where waits for conditions ended by their limits.
+    fn late(&self) -> Vec<(String, u64)> {
+        let is_late = |record: &&Record| record.kind == Kind::Wake && record.words[1] == WOKEN_BY_TIMEOUT;
+        let of_thread = |(path, records): (&String, &Vec<Record>)| -> Vec<(String, u64)> {
+            records.iter().filter(is_late).map(|record| (path.clone(), record.at)).collect()
+        };
+        let mut late: Vec<(String, u64)> = self.threads.iter().flat_map(of_thread).collect();
+        late.sort();
+        late
     }
 
     /// All events in the order in which they took effect, as what another run should do.

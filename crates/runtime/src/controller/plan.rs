@@ -39,6 +39,8 @@ pub(super) struct Plan {
     pub(super) longest: Cell<u64>,
     /// Where handlers of signals began in the recording, in order; those of signals from outside with the signal.
     pub(super) handlers: Cell<&'static [Line]>,
+    /// Where waits for conditions ended by their limits in the recording, in order.
+    late: Cell<&'static [Line]>,
     /// How many threads come to locks after it.
     comers: Cell<usize>,
     /// All lines. Rare ones are read where they are needed, such as where a signal of a condition wakes a certain thread.
@@ -54,6 +56,7 @@ pub(super) static PLAN: Plan = Plan {
     position: Cell::new(0),
     longest: Cell::new(0),
     handlers: Cell::new(&[]),
+    late: Cell::new(&[]),
     comers: Cell::new(0),
     text: Cell::new(&[]),
 };
@@ -62,7 +65,8 @@ pub(super) static FOLLOWING: AtomicBool = AtomicBool::new(false);
 pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
     let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
     let is_other = |line: &'static [u8]| {
-        let is_named = [join(line), handler(line), wake(line), limit(line), comes(line)].iter().any(Option::is_some);
+        let is_named =
+            [join(line), handler(line), late(line), wake(line), limit(line), comes(line)].iter().any(Option::is_some);
         target::role(line).is_some() || is_named || onward::is_as_explored(line)
     };
     let is_turn = |line: &&'static [u8]| !is_other(line) && onward::line(line).is_none();
@@ -75,6 +79,7 @@ pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
     PLAN.longest.set(PLAN.lines.get().iter().map(|line| line.at).max().unwrap_or_default());
     PLAN.joins.set(parse_all(lines(text).filter_map(join))?);
     PLAN.handlers.set(parse_all(lines(text).filter_map(handler))?);
+    PLAN.late.set(parse_all(lines(text).filter_map(late))?);
     PLAN.comers.set(lines(text).filter_map(comes).count());
     if let Some(bytes) = lines(text).find_map(limit).and_then(number) {
         log::set_limit(bytes);
@@ -104,7 +109,7 @@ pub fn next_alarm(thread: &Thread) -> Option<(u64, c_int)> {
     }
     let path = thread.path();
     let is_signal = |handler: &&Line| ![0, BY_CANCELLATION].contains(&handler.first);
-    let mut later = handlers_from(path.bytes(), thread.count()).filter(is_signal);
+    let mut later = lines_from(PLAN.handlers.get(), path.bytes(), thread.count()).filter(is_signal);
     later.next().map(|handler| (handler.at, handler.first as c_int))
 }
 
@@ -114,7 +119,7 @@ pub fn next_sent(thread: &Thread) -> Option<u64> {
         return None;
     }
     let path = thread.path();
-    let mut later = handlers_from(path.bytes(), thread.count()).filter(|handler| handler.first == 0);
+    let mut later = lines_from(PLAN.handlers.get(), path.bytes(), thread.count()).filter(|handler| handler.first == 0);
     later.next().map(|handler| handler.at)
 }
 
@@ -134,22 +139,30 @@ pub fn other_handler(thread: &Thread) -> Option<&'static Thread> {
 /// Whether the recording has the thread unwind here, since somebody cancelled it.
 pub fn unwinds_here(thread: &Thread) -> bool {
     let (path, count) = (thread.path(), thread.count());
-    let mut here = handlers_from(path.bytes(), count).take_while(|handler| handler.at == count);
+    let mut here = lines_from(PLAN.handlers.get(), path.bytes(), count).take_while(|handler| handler.at == count);
     FOLLOWING.load(SeqCst) && here.any(|handler| handler.first == BY_CANCELLATION)
 }
 
 /// Whether it has the thread unwind later than here.
 pub fn unwinds_later(thread: &Thread) -> bool {
     let (path, count) = (thread.path(), thread.count());
-    let mut later = handlers_from(path.bytes(), count).filter(|handler| handler.at > count);
+    let mut later = lines_from(PLAN.handlers.get(), path.bytes(), count).filter(|handler| handler.at > count);
     FOLLOWING.load(SeqCst) && later.any(|handler| handler.first == BY_CANCELLATION)
 }
 
-/// Of a thread, from this count on; the schedule has them in order.
-fn handlers_from(path: &[u8], count: u64) -> impl Iterator<Item = &'static Line> {
-    let handlers = PLAN.handlers.get();
-    let from = handlers.partition_point(|handler| (handler.path, handler.at) < (path, count));
-    handlers[from..].iter().take_while(move |handler| handler.path == path)
+/// Those of a thread, from this count on; the schedule has them in order.
+fn lines_from(lines: &'static [Line], path: &[u8], count: u64) -> impl Iterator<Item = &'static Line> {
+    let from = lines.partition_point(|line| (line.path, line.at) < (path, count));
+    lines[from..].iter().take_while(move |line| line.path == path)
+}
+
+/// Whether the limit of this wait for a condition is over before any other thread signals: the thread only waits for its mutex.
+pub fn is_late(waiter: &Waiter) -> bool {
+    if !FOLLOWING.load(SeqCst) || PLAN.late.get().is_empty() {
+        return false;
+    }
+    let (path, count) = (waiter.thread.path(), waiter.thread.count());
+    lines_from(PLAN.late.get(), path.bytes(), count).next().is_some_and(|line| line.at == count)
 }
 
 /// How many records the longest thread of the schedule makes in it.
@@ -184,6 +197,11 @@ fn handler(line: &'static [u8]) -> Option<&'static [u8]> {
     line.strip_prefix(b"handler ")
 }
 
+/// The rest of a line that says where a wait for a condition ended by its limit in the recording.
+fn late(line: &'static [u8]) -> Option<&'static [u8]> {
+    line.strip_prefix(b"late ")
+}
+
 /// The rest of a line that says how many bytes the logs may have.
 fn limit(line: &'static [u8]) -> Option<&'static [u8]> {
     line.strip_prefix(b"limit ")
@@ -209,7 +227,7 @@ fn parse_all(lines: impl Iterator<Item = &'static [u8]> + Clone) -> Result<&'sta
     let memory = sys::map((count * size_of::<Line>()).max(PAGE)).ok_or("no memory for the schedule")?;
     for (index, line) in lines.enumerate() {
         let line = parse(line).ok_or(
-            "a line of the schedule is not `<path> <at> [<first> [<beyond>]]`, nor `join <path> <at>`, `handler <path> <at> [<signal>]` or `comes <path>`",
+            "a line of the schedule is not `<path> <at> [<first> [<beyond>]]`, nor `join <path> <at>`, `handler <path> <at> [<signal>]`, `late <path> <at>` or `comes <path>`",
         )?;
         // SAFETY: there is room for all of them.
         unsafe { memory.cast::<Line>().add(index).write(line) };

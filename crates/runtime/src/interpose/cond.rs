@@ -198,9 +198,14 @@ fn wake(
     result
 }
 
+/// Who waits for a condition and hears what is signalled now.
+fn hearing(bucket: &Bucket, condition: usize) -> impl Iterator<Item = &'static Waiter> {
+    bucket.waiters(condition).filter(|waiter| !controller::is_late(waiter))
+}
+
 /// A signal, and whom it releases.
 pub(super) fn release_one(thread: &'static Thread, bucket: &Bucket, condition: usize, place: usize) {
-    let first = controller::prefer(|| bucket.waiters(condition));
+    let first = controller::prefer(|| hearing(bucket, condition));
     let number = first.map_or(0, |waiter| waiter.thread.number.get());
     let order = log::sync(thread, Kind::Signal, place, condition as u64, number);
     if let Some(waiter) = first {
@@ -211,10 +216,12 @@ pub(super) fn release_one(thread: &'static Thread, bucket: &Bucket, condition: u
 
 /// A broadcast: all who wait are released.
 pub(super) fn release_all(thread: &'static Thread, bucket: &Bucket, condition: usize, place: usize) {
-    let count = bucket.waiters(condition).count() as u64;
+    let count = hearing(bucket, condition).count() as u64;
     let order = log::sync(thread, Kind::Broadcast, place, condition as u64, count);
-    bucket.waiters(condition).for_each(|waiter| controller::woken(waiter.thread));
-    bucket.release_all(condition, order);
+    hearing(bucket, condition).for_each(|waiter| controller::woken(waiter.thread));
+    while let Some(waiter) = hearing(bucket, condition).next() {
+        bucket.release(waiter, order);
+    }
 }
 
 extern "C" fn signal(condition: usize, place: usize) -> c_int {

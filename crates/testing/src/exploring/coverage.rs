@@ -152,7 +152,7 @@ impl Search<'_, '_> {
     fn outcomes_of(&mut self, known: &Known) -> ControlFlow<()> {
         for wanted in self.outcomes.wanted(&known.looked.run, known.forced) {
             let late = |run: &Execution| wanted.late_in(run);
-            if let Some(other) = self.run(&wanted.steps, Then::Step(wanted.last), &late)? {
+            if let Some(other) = self.run(&wanted.steps, wanted.last, &late)? {
                 let new = self.learn(&other, known.is_held);
                 let looked = self.look(&other);
                 self.wait(Known { looked, forced: wanted.steps.len() + 1, new, is_held: known.is_held });

@@ -1,12 +1,12 @@
 //! Runs in which a call comes out otherwise than it did in every run so far: a wait ends by its time limit although another thread would
-//! end it, a try finds the lock taken, or free.
+//! end it, or does, a moment later; a try finds the lock taken, or free.
 //!
 //! Orders of accesses do not show these. The order of two sections of a lock says nothing of a try inside of the other section, and a wait
 //! that is ended in time is ended in every order. There are few such calls in the code, so there is one run for each place of a call and
 //! each way in which it may come out.
 
 use super::execution::{Execution, Taken};
-use super::schedule::{Forced, TURN};
+use super::schedule::{Forced, TURN, Then};
 use foretrace_runtime::record::{Kind, TRIED, WOKEN_BY_TIMEOUT};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,6 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub enum Outcome {
     /// A wait for a condition ends by its limit.
     Late(u64),
+    /// So does one, and a signal comes before the thread has its mutex again.
+    LateForSignal(u64),
     /// So does a wait in the kernel, which has no record: it lies between these two places.
     LateBetween(u64, u64),
     /// A try finds the lock taken.
@@ -29,15 +31,15 @@ pub struct Wanted {
     /// The steps before the last one.
     pub steps: Vec<Taken>,
     /// The last one.
-    pub last: Forced,
+    pub last: Then,
 }
 
 impl Wanted {
     /// The thread whose wait in the kernel ended by its limit in the run along this schedule.
     pub fn late_in(&self, run: &Execution) -> Option<usize> {
-        let is_followed = run.steps.get(self.steps.len()).is_some_and(|step| step.thread == self.last.thread);
-        let is_late = is_followed && matches!(self.outcome, Outcome::LateBetween(..));
-        is_late.then_some(self.last.thread)
+        let Then::Step(Forced { thread, .. }) = self.last else { return None };
+        let is_followed = run.steps.get(self.steps.len()).is_some_and(|step| step.thread == thread);
+        (is_followed && matches!(self.outcome, Outcome::LateBetween(..))).then_some(thread)
     }
 }
 
@@ -74,6 +76,7 @@ impl Outcomes {
                     None
                 }
                 Kind::Wake if step.words[1] & TRIED != 0 && shown(step).is_none() => {
+                    wanted.extend(self.late_for_signal(run, index));
                     waits.get(&step.thread).and_then(|wait| self.late(run, *wait, Outcome::Late(step.place)))
                 }
                 kind if kind.size() > 0 => self.sleeps_after(run, index, forced).and_then(|before| {
@@ -102,8 +105,23 @@ impl Outcomes {
 
     /// The thread goes on right after this step, where it waits.
     fn late(&mut self, run: &Execution, wait: usize, outcome: Outcome) -> Option<Wanted> {
-        let last = Forced { thread: run.steps[wait].thread, wakes: None };
+        let last = go_on(run.steps[wait].thread);
         self.is_new(outcome).then(|| Wanted { outcome, steps: run.steps[..=wait].to_vec(), last })
+    }
+
+    /// The thread that a signal woke here comes back at the same moment, but its limit was over before the signal.
+    fn late_for_signal(&mut self, run: &Execution, wake: usize) -> Option<Wanted> {
+        let step = &run.steps[wake];
+        let outcome = Outcome::LateForSignal(step.place);
+        if !self.is_new(outcome) {
+            return None;
+        }
+        let mut steps = run.steps[..wake].to_vec();
+        let wakes_it = |other: &&mut Taken| other.kind == Kind::Signal && other.other == Some(step.thread);
+        if let Some(signal) = steps.iter_mut().rev().find(wakes_it) {
+            signal.other = None;
+        }
+        Some(Wanted { outcome, steps, last: Then::Late(step.thread) })
     }
 
     /// Where the thread of this step waited in the kernel before it, if it may have: the step before. Other threads had the turn in between,
@@ -129,7 +147,7 @@ impl Outcomes {
     /// The thread of a try comes to it before the step by which another thread takes the lock.
     fn earlier(&mut self, run: &Execution, before: usize, try_: usize, outcome: Outcome) -> Option<Wanted> {
         let steps = pulled_before(run, before, try_)?;
-        let last = Forced { thread: run.steps[try_].thread, wakes: None };
+        let last = go_on(run.steps[try_].thread);
         self.is_new(outcome).then_some(Wanted { outcome, steps, last })
     }
 
@@ -141,7 +159,7 @@ impl Outcomes {
             let takes = matches!(other.kind, Kind::Acquire | Kind::WriteLock);
             takes && other.words[0] == step.words[0] && other.thread != step.thread
         };
-        let last = Forced { thread: step.thread, wakes: None };
+        let last = go_on(step.thread);
         let earlier = run.steps[..try_].iter().rposition(takes);
         let later = || Some(try_ + run.steps[try_..].iter().position(takes)?);
         let steps = match earlier.and_then(|taken| pulled_before(run, taken + 1, try_)) {
@@ -159,6 +177,11 @@ impl Outcomes {
         };
         self.is_new(outcome).then_some(Wanted { outcome, steps, last })
     }
+}
+
+/// The thread takes the next step.
+fn go_on(thread: usize) -> Then {
+    Then::Step(Forced { thread, wakes: None })
 }
 
 /// Whether the last steps of a thread, the latest first, are the same again and again: the runtime has ended its turn, which it looks at every

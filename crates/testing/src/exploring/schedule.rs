@@ -1,7 +1,8 @@
 //! The schedule of an execution: steps that are forced, and how the run goes on after them.
 
 use super::execution::{Taken, Threads};
-use foretrace_runtime::record::Kind;
+use foretrace_runtime::record::{Kind, WOKEN_BY_TIMEOUT};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Counted events after which another thread gets its turn, past the steps that are forced.
@@ -21,6 +22,8 @@ pub struct Forced {
 pub enum Then {
     /// One step more.
     Step(Forced),
+    /// A wait of this thread for a condition ends by its limit; no signal of the steps reaches it.
+    Late(usize),
     /// This thread stands still until no other can go on, or until they have made so many records.
     Hold(usize, u64),
 }
@@ -37,6 +40,7 @@ pub struct Onward {
 pub fn schedule(steps: &[Taken], next: Option<Then>, onward: Onward, threads: &Threads) -> String {
     let (forced, held) = match next {
         Some(Then::Step(forced)) => (Some(forced), String::new()),
+        Some(Then::Late(thread)) => (Some(Forced { thread, wakes: None }), String::new()),
         Some(Then::Hold(thread, records)) => (None, format!(" hold {} {records}", threads.path(thread))),
         None => (None, String::new()),
     };
@@ -57,6 +61,13 @@ pub fn schedule(steps: &[Taken], next: Option<Then>, onward: Onward, threads: &T
     }
     for step in steps.iter().filter(|step| step.kind == Kind::Join) {
         let _ = writeln!(text, "join {} {}", threads.path(step.thread), step.at);
+    }
+    let is_late = |step: &&Taken| step.kind == Kind::Wake && step.words[1] == WOKEN_BY_TIMEOUT;
+    let last = forced.filter(|_| matches!(next, Some(Then::Late(_)))).map(|(forced, at)| (forced.thread, at));
+    let late = steps.iter().filter(is_late).map(|step| (step.thread, step.at)).chain(last);
+    let late: BTreeSet<(&str, u64)> = late.map(|(thread, at)| (threads.path(thread), at)).collect();
+    for (path, at) in late {
+        let _ = writeln!(text, "late {path} {at}");
     }
     let woken = steps.iter().filter(|step| step.kind == Kind::Signal).map(|step| (step.thread, step.at, step.other));
     for (thread, at, wakes) in woken.chain(forced.map(|(forced, at)| (forced.thread, at, forced.wakes))) {
