@@ -7,7 +7,7 @@
 //!   "Partial-Order Methods for the Verification of Concurrent Systems", LNCS 1032, chapter 4). Each prefix without it can be made longer by it,
 //!   and in each prefix with it, it can come first. The order of accesses that conflict stays the same.
 //! - Values of variables on which no condition depends are forgotten.
-//! - Accesses of such variables are taken at once, too, but for those of the variable that is asked about.
+//! - Accesses of such variables are taken at once, too, but for those of the variable that is asked about. So is a lock that guards nothing else.
 //!
 //! So a candidate that some prefix shows is shown by one that is looked at. This is for the model with path conditions, prefixes, and conflict
 //! independence.
@@ -18,8 +18,8 @@ use crate::verdict::Decider;
 use foretrace_encodings::TraceView;
 use foretrace_index::Region;
 use foretrace_trace::{
-    Event, EventId, Feasibility, Independence, Model, Node, Op, Semantics, State, SyncId, TermId, ThreadId, Trace,
-    Triple, VarId, Why,
+    Event, EventId, Feasibility, Independence, Model, Node, Op, Semantics, State, SyncId, SyncKind, TermId, ThreadId,
+    Trace, Triple, VarId, Why,
 };
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -51,6 +51,8 @@ pub(crate) struct Reachability<'t> {
     commutes: Vec<bool>,
     /// Of each variable, whether a condition depends on its values.
     counts: Vec<bool>,
+    /// Of each lock, the variables that its sections share with other threads, if accesses are all there is in them.
+    guarded: Vec<Option<Vec<VarId>>>,
     has_pins: bool,
 }
 
@@ -83,7 +85,8 @@ impl<'t> Reachability<'t> {
     pub(crate) fn new(view: TraceView<'t>, semantics: Semantics<'t>, regions: &RegionsByThread) -> Reachability<'t> {
         let is_pin = |event: &Event| matches!(event.op, Op::Assume { why: Why::Pin, .. });
         let has_pins = view.trace.events.iter().any(is_pin);
-        Reachability { view, semantics, commutes: commutes(view, regions), counts: counts(view), has_pins }
+        let (commutes, guarded) = (commutes(view, regions), guarded(view, regions));
+        Reachability { view, semantics, commutes, counts: counts(view), guarded, has_pins }
     }
 
     /// Whether some value is pinned, so that what no prefix shows may rest on that.
@@ -116,10 +119,15 @@ impl<'t> Reachability<'t> {
     fn is_taken_at_once(&self, event: EventId, asked: VarId) -> bool {
         let op = &self.view.trace.event(event).op;
         let is_forgotten = |var: VarId| var != asked && !self.counts[var.index()];
+        let guards_nothing = |lock: SyncId| {
+            self.guarded[lock.index()].as_ref().is_some_and(|vars| vars.iter().all(|var| is_forgotten(*var)))
+        };
         self.commutes[event.index()]
-            || self.view.trace.event(event).part.is_none()
-                && op.condition().is_none()
-                && op.var().is_some_and(is_forgotten)
+            || match op {
+                Op::Acquire { lock } | Op::AcquireShared { lock } => guards_nothing(*lock),
+                _ if self.view.trace.event(event).part.is_some() || op.condition().is_some() => false,
+                _ => op.var().is_some_and(is_forgotten),
+            }
     }
 }
 
@@ -278,22 +286,76 @@ pub(crate) fn decides(options: &Options, trace: &Trace) -> bool {
 /// Of each event, whether it commutes with whatever other threads can do before it, and none of that keeps it from being taken.
 fn commutes(view: TraceView<'_>, regions: &RegionsByThread) -> Vec<bool> {
     let trace = view.trace;
-    let mut is_tried = vec![false; trace.syncs.len()];
-    for event in &trace.events {
-        if let Op::Busy { lock } = event.op {
-            is_tried[lock.index()] = true; // a try fails only while the lock is held
-        }
-    }
+    let is_tried = tried(trace);
     let accesses = Accesses::new(view, regions);
     let commutes = |id: EventId| match trace.event(id).op {
         _ if trace.event(id).part.is_some() => false, // between its parts no other thread goes on
         Op::Begin { .. } | Op::End { .. } | Op::Let { .. } | Op::Assume { .. } => true,
         Op::Call { .. } | Op::Return { .. } | Op::Fork { .. } | Op::Join { .. } => true,
-        Op::Release { lock } => !is_tried[lock.index()],
+        Op::Release { lock } | Op::ReleaseShared { lock } => !is_tried[lock.index()],
         Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } => accesses.are_apart_from(id),
         _ => false,
     };
     (0..trace.events.len()).map(|event| commutes(EventId::from_index(event))).collect()
+}
+
+/// Of each lock, whether a try found it taken, which it does only while the lock is held.
+fn tried(trace: &Trace) -> Vec<bool> {
+    let mut is_tried = vec![false; trace.syncs.len()];
+    for event in &trace.events {
+        if let Op::Busy { lock } = event.op {
+            is_tried[lock.index()] = true;
+        }
+    }
+    is_tried
+}
+
+/// Of each lock, the variables that its sections share with other threads, if accesses are all there is in them and each goes to its end: a
+/// thread that comes to such a section can always go through it.
+fn guarded(view: TraceView<'_>, regions: &RegionsByThread) -> Vec<Option<Vec<VarId>>> {
+    let TraceView { trace, trace_index, .. } = view;
+    let is_shared = shared(trace);
+    let is_lock = |kind: &SyncKind| matches!(kind, SyncKind::Mutex { .. } | SyncKind::Rwlock);
+    let locks = trace.syncs.iter().zip(tried(trace));
+    let mut guarded: Vec<Option<Vec<VarId>>> =
+        locks.map(|(sync, is_tried)| (is_lock(&sync.kind) && !is_tried).then(Vec::new)).collect();
+    for region in regions.iter().flatten().flatten() {
+        let of_lock = &mut guarded[region.lock.index()];
+        let Some(vars) = of_lock else { continue };
+        let mut add = |id: &EventId| {
+            let event = trace.event(*id);
+            vars.extend(event.op.var().filter(|var| is_shared[var.index()]));
+            let is_plain =
+                event.op.var().is_some() || matches!(event.op, Op::Let { .. } | Op::Begin { .. } | Op::End { .. });
+            is_plain && event.part.is_none() && event.op.condition().is_none()
+        };
+        let end =
+            region.end.filter(|end| matches!(trace.event(*end).op, Op::Release { .. } | Op::ReleaseShared { .. }));
+        let inside = end.map(|end| trace_index.position(region.start) + 1..trace_index.position(end));
+        let is_plain =
+            inside.is_some_and(|inside| trace_index.threads[region.thread.index()][inside].iter().all(&mut add));
+        if !is_plain {
+            *of_lock = None;
+        }
+    }
+    for vars in guarded.iter_mut().flatten() {
+        vars.sort_unstable();
+        vars.dedup();
+    }
+    guarded
+}
+
+/// Of each variable, whether several threads access it.
+fn shared(trace: &Trace) -> Vec<bool> {
+    let mut by: Vec<Option<ThreadId>> = vec![None; trace.vars.len()];
+    let mut is_shared = vec![false; trace.vars.len()];
+    for event in &trace.events {
+        if let Some(var) = event.op.var() {
+            let first = *by[var.index()].get_or_insert(event.thread);
+            is_shared[var.index()] |= first != event.thread;
+        }
+    }
+    is_shared
 }
 
 /// The accesses of each variable, those together that are alike.
@@ -308,9 +370,20 @@ struct Accesses<'t> {
 struct Alike {
     thread: ThreadId,
     writes: bool,
-    locks: Vec<SyncId>,
+    /// Each with whether it is only shared.
+    locks: Vec<(SyncId, bool)>,
     /// In program order.
     members: Vec<EventId>,
+}
+
+impl Alike {
+    /// Whether a lock keeps the other thread out. Two that only share it do not.
+    fn exclude(&self, other: &Alike) -> bool {
+        let excludes = |(lock, shared): &(SyncId, bool)| {
+            other.locks.iter().any(|(same, shared_too)| lock == same && !(*shared && *shared_too))
+        };
+        self.locks.iter().any(excludes)
+    }
 }
 
 impl<'t> Accesses<'t> {
@@ -323,7 +396,7 @@ impl<'t> Accesses<'t> {
         };
         for thread in 0..trace.threads.len() {
             let own = regions.iter().filter_map(|by_thread| by_thread.get(thread)).flatten();
-            let mut own: Vec<Region> = own.filter(|region| !region.shared).copied().collect();
+            let mut own: Vec<Region> = own.copied().collect();
             own.sort_unstable_by_key(|region| region.start);
             let (mut next, mut held) = (0, Vec::<Region>::new());
             for id in view.trace_index.threads[thread].iter().copied() {
@@ -341,7 +414,7 @@ impl<'t> Accesses<'t> {
     fn add(&mut self, id: EventId, held: &[Region]) {
         let event = self.view.trace.event(id);
         let Some(var) = event.op.var() else { return };
-        let mut locks: Vec<SyncId> = held.iter().map(|region| region.lock).collect();
+        let mut locks: Vec<(SyncId, bool)> = held.iter().map(|region| (region.lock, region.shared)).collect();
         locks.sort_unstable();
         let (thread, writes) = (event.thread, event.op.writes());
         let groups = &mut self.of_var[var.index()];
@@ -363,7 +436,7 @@ impl<'t> Accesses<'t> {
         groups.iter().all(|other| {
             other.thread == own.thread
                 || !own.writes && !other.writes
-                || own.locks.iter().any(|lock| other.locks.contains(lock))
+                || own.exclude(other)
                 || self.is_ordered(id, other)
         })
     }

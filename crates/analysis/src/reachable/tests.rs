@@ -11,7 +11,7 @@ use foretrace_index::{MustHappenBefore, TraceIndex};
 use foretrace_trace::random::Random;
 use foretrace_trace::strategies::{Shape, Topic, random_appends, random_conditions, random_trace, random_waits};
 use foretrace_trace::{
-    Atomic, Data, Feasibility, Independence, Model, Observed, Question, Semantics, SyncKind, Trace, TraceBuilder,
+    Atomic, Data, Feasibility, Independence, Model, Observed, Question, Semantics, SyncKind, Trace, TraceBuilder, VarId,
 };
 use rustc_hash::FxHashMap;
 
@@ -88,14 +88,12 @@ fn states_tell_what_all_interleavings_tell() {
     assert!(compared.states * 2 < compared.all_states, "it spares little: {compared:?}");
 }
 
-/// Two threads that change variables under one of two locks or none, and go on as they read.
+/// Two threads that change variables under one of two locks or none, the second of which they may share, and go on as they read.
 fn sections(seed: u64) -> (Trace, Observed) {
     let mut chance = Random::new(seed);
     let mut builder = TraceBuilder::new(Data::Symbolic);
     let locks = ["m", "n"];
-    for lock in locks {
-        builder.sync(lock, SyncKind::Mutex { recursive: false });
-    }
+    builder.sync("m", SyncKind::Mutex { recursive: false }).sync("n", SyncKind::Rwlock);
     let variables = ["x", "y", "z"];
     variables.iter().for_each(|var| {
         builder.int_var(var, 0);
@@ -105,8 +103,11 @@ fn sections(seed: u64) -> (Trace, Observed) {
     for _ in 0..3 + chance.below(3) {
         let thread = 1 + chance.below(2) as u64;
         let lock = locks.get(chance.below(5) / 2);
-        if let Some(lock) = lock {
-            builder.acquire(thread, lock);
+        let is_shared = lock == Some(&"n") && chance.below(2) == 0;
+        match lock {
+            Some(lock) if is_shared => _ = builder.acquire_shared(thread, lock),
+            Some(lock) => _ = builder.acquire(thread, lock),
+            None => {}
         }
         for _ in 0..1 + chance.below(3) {
             let at = chance.below(3);
@@ -129,8 +130,10 @@ fn sections(seed: u64) -> (Trace, Observed) {
                 }
             }
         }
-        if let Some(lock) = lock {
-            builder.release(thread, lock);
+        match lock {
+            Some(lock) if is_shared => _ = builder.release_shared(thread, lock),
+            Some(lock) => _ = builder.release(thread, lock),
+            None => {}
         }
     }
     builder.finish().expect("a valid trace")
@@ -145,16 +148,41 @@ fn states_tell_what_all_interleavings_of_sections_tell() {
     assert!(compared.states * 2 < compared.all_states, "it spares little: {compared:?}");
 }
 
-/// What the search takes for granted of a trace: of each event, whether it commutes with what others can do, and of each variable, whether a
-/// condition depends on it.
-fn granted(builder: TraceBuilder) -> (Vec<bool>, Vec<bool>) {
+/// What the search takes for granted of a trace: of each event, whether it commutes with what others can do; of each variable, whether a
+/// condition depends on it; and of each lock, which variables it guards where nothing in its sections keeps a thread there.
+fn granted(builder: TraceBuilder) -> (Vec<bool>, Vec<bool>, Vec<Option<Vec<VarId>>>) {
     let (trace, observed) = builder.finish().expect("a valid trace");
     let trace_index = TraceIndex::new(&trace);
     let clocks = MustHappenBefore::new(&trace, &trace_index);
     let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
     let semantics = Semantics::new(&trace, &observed, Model::Ctp).expect("the model fits");
     let reachability = Reachability::new(view, semantics, &regions_by_thread(&trace, &trace_index));
-    (reachability.commutes, reachability.counts)
+    (reachability.commutes, reachability.counts, reachability.guarded)
+}
+
+/// Two threads count under a lock, and the second one may do one thing more there.
+#[test]
+fn a_lock_guards_what_threads_share_in_sections_that_they_go_through() {
+    let with = |more: &dyn Fn(&mut TraceBuilder)| {
+        let mut builder = TraceBuilder::new(Data::Symbolic);
+        builder.sync("m", SyncKind::Mutex { recursive: false }).sync("n", SyncKind::Mutex { recursive: false });
+        builder.int_var("x", 0).int_var("own", 0);
+        for thread in [1, 2] {
+            builder.acquire(thread, "m");
+            builder.read(thread, "x", &format!("r{thread}"));
+            builder.write(thread, "x", &format!("(+ r{thread} 1)"));
+            if thread == 2 {
+                builder.write(2, "own", "1");
+                more(&mut builder);
+            }
+            builder.release(thread, "m");
+        }
+        granted(builder).2
+    };
+    let x = VarId::from_index(0);
+    assert_eq!(with(&|_| ()), [Some(vec![x]), Some(Vec::new())], "the second lock is not taken");
+    assert_eq!(with(&|builder| _ = builder.assume(2, "(= r2 1)"))[0], None, "it may stay there");
+    assert_eq!(with(&|builder| _ = builder.acquire(2, "n"))[0], None, "it may wait there");
 }
 
 /// A thread writes under a lock that another one has for reading, or for writing, too, or tries in vain.
