@@ -83,6 +83,18 @@ fn a_value_that_passing_runs_do_not_read_is_told() {
     }
 }
 
+/// The three accesses are where the thread looks at the pointer. It crashes elsewhere, and nothing that it writes says where.
+#[test]
+fn a_crash_is_told_by_the_thread_that_dies_and_its_line() {
+    let report = report(&built(&source("closed-screen.c")), "");
+    assert!(failures(&report).contains("SIGSEGV"), "{report:#}");
+    let story = report["tests"][0]["finds"][0]["story"].to_string();
+    let text = std::fs::read_to_string(source("closed-screen.c")).expect("there");
+    let line = 1 + text.lines().position(|line| line.contains("screen->drawn++")).expect("in the source");
+    let death = format!("thread 2 (draw) dies at closed-screen.c:{line}  screen->drawn++;");
+    assert!(story.contains(&death), "{story}");
+}
+
 /// A writer stores eight bytes, of which the reader's four count.
 #[test]
 fn a_story_tells_the_part_of_a_wide_write_that_is_read() {

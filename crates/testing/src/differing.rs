@@ -18,19 +18,23 @@ pub(crate) struct Sourced {
     pub source: Option<EventId>,
 }
 
-/// The first read of the failing run whose write is another one than in each passing run that has that read, with the same read of the first such
-/// run. Of a read that only some of them have, they say enough.
+/// The first read of the failing run whose write and value are others than in each passing run that has that read, with the same read of the
+/// first such run. Of a read that only some of them have, they say enough. Variables of a library come after the program's own.
 pub(crate) fn first_difference(
     failing: (&Trace, &Observed),
     passing: &[(Trace, Observed)],
 ) -> Option<(Sourced, usize, Sourced)> {
     let of_passing: Vec<_> = passing.iter().map(|(trace, observed)| sources(trace, observed)).collect();
     let mut reads: Vec<_> = sources(failing.0, failing.1).into_iter().collect();
-    reads.sort_by_key(|(_, (sourced, _))| sourced.read);
+    let is_of_library =
+        |read: EventId| failing.0.event(read).op.var().is_some_and(|var| failing.0.vars[var.index()].is_of_library());
+    reads.sort_by_key(|(_, (sourced, _))| (is_of_library(sourced.read), sourced.read));
     reads.into_iter().find_map(|(point, (sourced, source))| {
         let mut others = of_passing.iter().enumerate().filter_map(|(run, reads)| Some((run, reads.get(&point)?)));
         let first = others.clone().next()?;
-        let is_alone = others.all(|(_, (_, other))| *other != source);
+        let value = failing.1.read(sourced.read);
+        let has_value = |run: usize, of: Sourced| value.is_some() && passing[run].1.read(of.read) == value;
+        let is_alone = others.all(|(run, (other, write))| *write != source && !has_value(run, *other));
         // What reads its own thread's write in both is as far as it was.
         let is_own = |trace: &Trace, of: Sourced| {
             of.source.is_some_and(|write| trace.event(write).thread == trace.event(of.read).thread)
@@ -90,6 +94,23 @@ mod tests {
         let of = |read: u32, source: u32| Sourced { read: EventId(read), source: Some(EventId(source)) };
         assert_eq!(found, Some((of(4, 2), 0, of(2, 0))));
         assert_eq!(first_difference((&early.0, &early.1), &[run(true)]), Some((of(2, 0), 0, of(4, 2))));
+    }
+
+    /// The order of two writes of one value changes nothing.
+    #[test]
+    fn the_same_value_of_another_write_is_no_difference() {
+        let same = |reads_late: bool| {
+            let header = r#"{"foretrace":1,"data":"concrete","vars":{"x":{"sort":"Int","init":0}},"threads":{"1":{"path":"0"},"2":{"path":"0.1"}}}"#;
+            let event = |rest: &str| format!(r#"{{{rest}}}"#);
+            let first = event(r#""t":1,"op":"write","var":"x","value":1,"loc":"a.c:3""#);
+            let second = event(r#""t":1,"op":"write","var":"x","value":1,"loc":"a.c:6""#);
+            let read = event(r#""t":2,"op":"read","var":"x","value":1,"loc":"a.c:9""#);
+            let rest = if reads_late { [second, read] } else { [read, second] };
+            let events = [[header.to_string(), first].to_vec(), rest.to_vec()].concat();
+            jsonl::read(events.join("\n").as_bytes()).expect("a trace")
+        };
+        let late = same(true);
+        assert_eq!(first_difference((&late.0, &late.1), &[same(false)]), None);
     }
 
     #[test]

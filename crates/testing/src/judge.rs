@@ -112,6 +112,13 @@ impl Failure {
         matches!(self.cause, Cause::Differs(_))
     }
 
+    /// Whether a signal killed a thread, and nothing the program wrote tells where, as C's `assert` and panics do.
+    pub fn is_unplaced_death(&self) -> bool {
+        let is_placed =
+            self.place.is_some() || self.message.as_ref().is_some_and(|told| told.contains(": Assertion `"));
+        matches!(self.cause, Cause::Ended(Ending::Signal(_))) && !is_placed
+    }
+
     /// Whether a run took as long as it may.
     pub fn is_hang(&self) -> bool {
         self.cause == Cause::Ended(Ending::Hang)

@@ -120,8 +120,17 @@ pub fn asked(thread: &str, does: &str, place: &str, text: Option<&str>) -> Strin
 
 /// Where a thread of a run came last, and the text of that line.
 pub fn last_place(thread: &str, place: &str, sources: Option<&Sources>) -> String {
+    at_place(thread, "came last to", place, sources)
+}
+
+/// Where a signal killed a thread, and the text of that line.
+pub fn death(thread: &str, place: &str, sources: Option<&Sources>) -> String {
+    at_place(thread, "dies at", place, sources)
+}
+
+fn at_place(thread: &str, does: &str, place: &str, sources: Option<&Sources>) -> String {
     let text = sources.and_then(|sources| sources.line(&format!("{place}:0"))).map(one_line).unwrap_or_default();
-    format!("{thread} came last to {}  {text}", below_project(place)).trim_end().to_string()
+    format!("{thread} {does} {}  {text}", below_project(place)).trim_end().to_string()
 }
 
 /// Whether an access of the pattern writes.
@@ -246,6 +255,7 @@ mod tests {
         assert_eq!(turn("a.c:1", "a.c:1"), "thread 2 goes on at a.c:1  int x;");
         assert_eq!(turn("a.c:1", "b.c:7"), "thread 2 goes on from a.c:1 to b.c:7", "its text is not there");
         assert_eq!(last_place("thread 1", "a.c:2", Some(&sources)), "thread 1 came last to a.c:2  x = 1;");
+        assert_eq!(death("thread 1", "a.c:2", Some(&sources)), "thread 1 dies at a.c:2  x = 1;");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::settings::TestError;
 use crate::state::{Found, Shown, State};
 use crate::story;
 use foretrace_harness::{self as recorder, Event, Outcome};
+use foretrace_report::below_project;
 use foretrace_walker::Programs;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -263,6 +264,17 @@ impl Campaign<'_> {
         let places = recorder::last_places(recording, &self.positions)?;
         let sources = sources(recording, &self.settings.walk.programs);
         Ok(places.iter().map(|(thread, place)| story::last_place(thread, place, sources.as_ref())).collect())
+    }
+
+    /// Which thread a recording died of, and where, unless the story ends there anyway.
+    pub(super) fn death(&self, recording: &Path, story: &[String]) -> Result<Option<String>, TestError> {
+        let sources = sources(recording, &self.settings.walk.programs);
+        let dying = recorder::dying_thread(recording, &self.positions)?;
+        let is_new = |(thread, place): &(String, String)| {
+            let place = format!(" {} ", below_project(place));
+            !story.iter().any(|line| line.starts_with(thread.as_str()) && format!("{line} ").contains(&place))
+        };
+        Ok(dying.filter(is_new).map(|(thread, place)| story::death(&thread, &place, sources.as_ref())))
     }
 
     /// Turns of a recorded run that failed, without those that it fails without.

@@ -67,6 +67,9 @@ impl Campaign<'_> {
             }
         }
         let is_reached = shown.is_some_and(|shown| shown.reached);
+        // Turns alone say where threads went on, not why that fails.
+        let tells_no_cause =
+            !is_reached && (find.story.is_empty() || shown.is_none() && find.failure.kind() == "fails");
         let is_told = shown.is_some_and(|shown| shown.attempt.is_use_after_free());
         let used = trace.as_ref().filter(|_| !is_told).and_then(|trace| Some((trace, first_use(trace)?)));
         if let Some((trace, (use_, free))) = used {
@@ -89,14 +92,19 @@ impl Campaign<'_> {
         {
             find.title = Some(title);
             find.story.splice(..0, lines);
-        } else if let (false, true, Some((title, lines))) =
-            (is_reached, find.story.is_empty(), trace.as_ref().and_then(|trace| self.different(trace, find)))
+        } else if let (true, Some((title, lines))) =
+            (tells_no_cause, trace.as_ref().and_then(|trace| self.different(trace, find)))
         {
             find.title = Some(title);
-            find.story = lines;
+            find.story.splice(..0, lines);
         } else if find.story.is_empty() {
             self.positions.learn(ran.folder.path())?;
             find.story.extend(self.last_places(ran.folder.path())?);
+        }
+        if find.failure.is_unplaced_death() {
+            self.positions.learn(ran.folder.path())?;
+            let death = self.death(ran.folder.path(), &find.story)?;
+            find.story.extend(death);
         }
         Ok(())
     }
