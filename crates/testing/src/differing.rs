@@ -30,7 +30,9 @@ pub(crate) fn first_difference(
         |read: EventId| failing.0.event(read).op.var().is_some_and(|var| failing.0.vars[var.index()].is_of_library());
     reads.sort_by_key(|(_, (sourced, _))| (is_of_library(sourced.read), sourced.read));
     reads.into_iter().find_map(|(point, (sourced, source))| {
-        let mut others = of_passing.iter().enumerate().filter_map(|(run, reads)| Some((run, reads.get(&point)?)));
+        let is_same = |run: usize, of: Sourced| variable(failing.0, sourced.read) == variable(&passing[run].0, of.read);
+        let others = of_passing.iter().enumerate().filter_map(|(run, reads)| Some((run, reads.get(&point)?)));
+        let mut others = others.filter(|(run, (other, _))| is_same(*run, *other));
         let first = others.clone().next()?;
         let value = failing.1.read(sourced.read);
         let has_value = |run: usize, of: Sourced| value.is_some() && passing[run].1.read(of.read) == value;
@@ -43,6 +45,11 @@ pub(crate) fn first_difference(
         let is_between = !is_own(failing.0, sourced) || !is_own(&passing[run].0, *other);
         (is_alone && is_between).then_some((sourced, run, *other))
     })
+}
+
+/// The name of what an event accesses: a line may read several variables, and in another run others of them.
+fn variable(trace: &Trace, event: EventId) -> Option<&str> {
+    trace.event(event).op.var().map(|var| trace.vars[var.index()].shown())
 }
 
 /// Per read its write, by points.
@@ -94,6 +101,15 @@ mod tests {
         let of = |read: u32, source: u32| Sourced { read: EventId(read), source: Some(EventId(source)) };
         assert_eq!(found, Some((of(4, 2), 0, of(2, 0))));
         assert_eq!(first_difference((&early.0, &early.1), &[run(true)]), Some((of(2, 0), 0, of(4, 2))));
+    }
+
+    /// A line of a loop reads one field in one run, and another one in the other.
+    #[test]
+    fn reads_of_other_variables_are_not_compared() {
+        let late = run(true);
+        let (mut other, observed) = run(false);
+        other.vars[0].name = Some("y".into());
+        assert_eq!(first_difference((&late.0, &late.1), &[(other, observed)]), None);
     }
 
     /// The order of two writes of one value changes nothing.
