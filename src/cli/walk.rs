@@ -79,8 +79,9 @@ pub fn walk_to(recording: &Path, output: &Path, walking: &Walking, or: Or) -> an
     let races = raced(walked.statistics.races);
     let operations = if wants_operations { operations(&walked.statistics) } else { String::new() };
     let told = format!(
-        "{told}{operations}{}{races}{}{}",
+        "{told}{operations}{}{races}{}{}{}",
         foreign(&walked.statistics),
+        not_held(&walked.statistics),
         unseen_writes(&walked.statistics),
         unexplained(&walked.statistics)
     );
@@ -162,6 +163,19 @@ fn unseen_writes(statistics: &Statistics) -> String {
         all => format!(", without what {} and {} more functions may have written", names.join(", "), all - 3),
     }
 }
+
+/// What is said of locks that threads gave back without holding them.
+fn not_held(statistics: &Statistics) -> String {
+    let places: Vec<&str> = statistics.not_held.iter().take(3).map(String::as_str).collect();
+    match statistics.not_held.len() {
+        0 => String::new(),
+        1..=3 => format!(", {NOT_HELD} {}", places.join(", ")),
+        all => format!(", {NOT_HELD} {} and {} more", places.join(", "), all - 3),
+    }
+}
+
+/// Comes before the places.
+const NOT_HELD: &str = "without unlocks by a thread that does not hold the lock:";
 
 /// What is said of values that are not certain.
 fn raced(races: u64) -> String {

@@ -1,6 +1,6 @@
 //! Locks that programs make of atomic words: nothing fails with the right ones, and all that can be tried is; the wrong ones are found.
 
-use super::{Workshop, built_with, report, support, test};
+use super::{Workshop, built_with, foretrace, ran, report, support, test};
 use std::path::Path;
 use support::Ran;
 
@@ -86,4 +86,28 @@ fn a_thread_that_reads_again_waits_for_the_writer_who_waits_for_it() {
     assert!(story.contains("and waits for that lock behind thread 1, which waits to write"), "{story}");
     let right = test(&built_with("reads-again.c", "-DRIGHT"), "--runs 30");
     assert_eq!(right.status, Some(0), "{}{}", right.out, right.err);
+}
+
+/// The trace does not have such an unlock, so what it leads to is not predicted: a test and a recording say so.
+#[test]
+fn an_unlock_of_a_lock_that_is_not_held_is_told() {
+    let recorded = |workshop: &Workshop| {
+        let program = workshop.path("program");
+        let mut command = foretrace();
+        command.current_dir(program.parent().expect("in a folder"));
+        ran(command.args(["record", "-o", "recording", "--", "./program"])).err
+    };
+    let wrong = built_with("not-held.c", "");
+    let run = test(&wrong, "--runs 10");
+    let note = "note: a thread unlocks what it does not hold, which is an error with most locks and which no trace shows: \
+                not-held.c:17:5, not-held.c:18:5\n";
+    assert!(run.out.contains(note), "{}{}", run.out, run.err);
+    let told = "without unlocks by a thread that does not hold the lock: not-held.c:17:5, not-held.c:18:5:";
+    let said = recorded(&wrong);
+    assert!(said.contains(told), "{said}");
+    let right = built_with("not-held.c", "-DRIGHT");
+    let run = test(&right, "--runs 10");
+    assert!(!run.out.contains("note:"), "{}{}", run.out, run.err);
+    let said = recorded(&right);
+    assert!(!said.contains("not hold"), "{said}");
 }

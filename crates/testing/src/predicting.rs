@@ -54,6 +54,8 @@ pub struct Predicted {
     pub open_checks: Vec<String>,
     /// What the trace does not show of code that ran, as people read it.
     pub unseen: BTreeSet<String>,
+    /// Places where a thread gave back a lock that it did not hold.
+    pub not_held: BTreeSet<String>,
 }
 
 /// The ways that branches went, by place, with the text of their line where it is there.
@@ -169,7 +171,8 @@ fn attempts_of(
     if walked.statistics.external_writes > 0 {
         unseen.insert("writes by code that is not recorded".to_string());
     }
-    let nothing = Predicted { size, branches, unseen, ..Predicted::default() };
+    let not_held = walked.statistics.not_held;
+    let nothing = Predicted { size, branches, unseen, not_held, ..Predicted::default() };
     let Ok(observed) = observe(&trace) else { return Ok(nothing) };
     let limit = limit();
     let mut options = options(&trace, by, settings, limit);

@@ -26,6 +26,8 @@ pub struct State {
     pub branches: Branches,
     /// What traces of recorded runs do not show of code that ran.
     pub unseen: BTreeSet<String>,
+    /// Places where threads of recorded runs gave back a lock that they did not hold.
+    pub not_held: BTreeSet<String>,
     /// All failures, in the order in which they were found.
     pub found: Vec<Found>,
     /// The counts of the report; its finds are made of `found` in the end.

@@ -43,6 +43,8 @@ pub struct Statistics {
     pub pins: BTreeMap<String, u64>,
     /// Synchronisation that fits to no state of its object, and was left out.
     pub dropped: u64,
+    /// Places where a thread gave back a lock that it did not hold, which is part of this.
+    pub not_held: BTreeSet<String>,
     /// Whether the trace begins later than the run.
     pub begins_later: bool,
     /// Whether the trace ends earlier than the logs, since it has as many events as logs of the size that was asked for could

@@ -43,19 +43,32 @@ const SLEEPS: &str = "threads sleep in runs that fail: a sleep lets others run a
 /// Replays of a run that hangs.
 const REPLAYS_OF_HANG: u32 = 3;
 
-/// Names of unseen calls that are told.
-const MOST_UNSEEN: usize = 4;
+/// Names of unseen calls, or places, that a note tells.
+const MOST_TOLD: usize = 4;
 
 /// That traces do not show all of the orders or accesses that there are.
 fn note_of_unseen(unseen: &BTreeSet<String>) -> Option<String> {
-    let names: Vec<&str> = unseen.iter().take(MOST_UNSEEN).map(String::as_str).collect();
-    let more = match unseen.len().saturating_sub(MOST_UNSEEN) {
+    first_of(unseen).map(|named| format!("code ran that may order threads or share memory unseen: {named}"))
+}
+
+/// That threads give back locks that they do not hold.
+fn note_of_not_held(places: &BTreeSet<String>) -> Option<String> {
+    first_of(places).map(|named| format!("{NOT_HELD} {named}"))
+}
+
+/// The first names, and how many more there are.
+fn first_of(all: &BTreeSet<String>) -> Option<String> {
+    let names: Vec<&str> = all.iter().take(MOST_TOLD).map(String::as_str).collect();
+    let more = match all.len().saturating_sub(MOST_TOLD) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let named = names.join(", ");
-    (!names.is_empty()).then(|| format!("code ran that may order threads or share memory unseen: {named}{more}"))
+    (!names.is_empty()).then(|| format!("{}{more}", names.join(", ")))
 }
+
+/// What is told before the places where threads give back locks that they do not hold.
+const NOT_HELD: &str =
+    "a thread unlocks what it does not hold, which is an error with most locks and which no trace shows:";
 
 /// That many runs without recording wrote a line, and that another run passed which wrote another one.
 fn note_of_unsteady(unsteady: &Unsteady) -> String {
@@ -97,6 +110,7 @@ impl Campaign<'_> {
         let one_way = state.branches.iter().filter(|(_, (ways, _))| !ways.are_both());
         report.one_way = one_way.map(|(place, (_, text))| (place.clone(), text.clone())).collect();
         report.notes.extend(note_of_unseen(&state.unseen));
+        report.notes.extend(note_of_not_held(&state.not_held));
         if report.finds.is_empty() {
             report.notes.extend(state.baseline.unsteady().as_ref().map(note_of_unsteady));
         }

@@ -75,6 +75,7 @@ impl Campaign<'_> {
         self.state.report.times.predicting += start.elapsed();
         if let Ok(predicted) = &predicted {
             self.state.unseen.extend(predicted.unseen.iter().cloned());
+            self.state.not_held.extend(predicted.not_held.iter().cloned());
             for (place, (ways, text)) in &predicted.branches {
                 let (known, line) = self.state.branches.entry(place.clone()).or_default();
                 *known = known.and(*ways);

@@ -84,6 +84,17 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
+    /// A thread gives back a lock that it does not hold. What a recording of the run's end has not seen, it may have taken before.
+    fn not_held(&mut self, record: Record) -> Step<()> {
+        if !self.world.begins_later {
+            let place = self.source(record.at).loc;
+            let place =
+                place.map_or("a place that is not known", |place| self.world.draft.assembler.trace().names.text(place));
+            self.world.statistics.not_held.insert(place.to_string());
+        }
+        self.drop_event()
+    }
+
     fn mutex(&mut self, record: Record) -> Step<()> {
         let is = |what| record.kind == Kind::Acquire && record.words[1] & what != 0;
         let (recursive, robust) = (is(nature::RECURSIVE), is(nature::ROBUST));
@@ -114,7 +125,7 @@ impl Walk<'_, '_> {
             }
         } else {
             if !state.give_back(thread) {
-                return self.drop_event();
+                return self.not_held(record);
             }
             self.given_back(lock);
             self.event(record, Op::Release { lock });
@@ -148,10 +159,10 @@ impl Walk<'_, '_> {
             Kind::WriteUnlock => (state.give_back(thread), Op::Release { lock }),
             _ => (state.give_share_back(thread), Op::ReleaseShared { lock }),
         };
-        if !done {
-            return self.drop_event();
-        }
         let takes = matches!(record.kind, Kind::WriteLock | Kind::ReadLock);
+        if !done {
+            return if takes { self.drop_event() } else { self.not_held(record) };
+        }
         if takes {
             self.locked();
         }
@@ -199,7 +210,7 @@ impl Walk<'_, '_> {
         let (cond_id, lock) = self.sync_ids(cond, mutex);
         let state = self.world.objects.get(mutex);
         if state.holder.is_none_or(|(by, _)| by != thread) {
-            return self.drop_event();
+            return self.not_held(record);
         }
         state.holder = None;
         self.thread.waiting = Some((cond, mutex));
