@@ -446,3 +446,16 @@ int main(void) {
     std::fs::remove_dir_all(workshop.path("run")).expect("there");
     assert_eq!(said(&format!("{reset} env --ignore-signal=HUP,INT")), of(&[1, 2]));
 }
+
+/// Where the output goes is no part of a schedule.
+#[test]
+fn a_run_that_wrote_to_a_file_is_followed_by_one_that_writes_to_a_pipe() {
+    let workshop = Workshop::build(&source("says.c"), &[]);
+    for (name, to) in [("file", "> said"), ("pipe", "| cat")] {
+        ran(&mut workshop.shell(&format!("foretrace record -o {name} -- ./program {to}")));
+        let piped = replay(&workshop, std::path::Path::new(name), "-- ./program");
+        assert_eq!(piped["followed"], json!(1), "{name}: {piped:#}");
+    }
+    let to_file = ran(&mut workshop.shell("foretrace replay pipe -- ./program > said; cat said"));
+    assert!(to_file.out.contains("followed the schedule to the letter"), "{}{}", to_file.out, to_file.err);
+}

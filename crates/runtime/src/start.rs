@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::adopt::adopt;
 use crate::feed::{inherited, others, stored};
-use crate::interpose::{cancellation, ends, process_ends, real, signals, thread_ends};
+use crate::interpose::{cancellation, descriptors, ends, process_ends, real, signals, thread_ends};
 use crate::log::window;
 use crate::mode::{self, OFF, PAUSED, RECORDING};
 use crate::sys::{self, call};
@@ -93,6 +93,7 @@ fn settings() -> u8 {
     if !mode::set_directory(directory) || !threads::prepare() {
         return off("FORETRACE_DIR is too long, or there is no memory");
     }
+    descriptors::keep_outputs();
     if let Some(bytes) = take(c"FORETRACE_MAX_BYTES") {
         let Some(bytes) = number(bytes) else { return off("FORETRACE_MAX_BYTES is no number") };
         log::set_limit(bytes);

@@ -1,6 +1,7 @@
 //! What the kernel says of an open file.
 
 use core::ffi::{c_char, c_int};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::sys::call;
 
@@ -44,6 +45,26 @@ pub fn identity(file: c_int) -> Option<(u64, u64)> {
 pub fn regular_file(file: c_int) -> Option<u64> {
     let status = status(file).filter(|status| status.mode & KIND == FILE)?;
     Some((status.device.rotate_left(40) ^ status.inode).max(1))
+}
+
+/// Of the files to which the program's standard output and errors led at its start, the numbers of [`regular_file`]; 0 for a terminal or pipe. What is written there
+/// leaves no record: else a replay that writes to a pipe would leave the schedule of a run that wrote to a file.
+static OUTPUTS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+/// Keeps where the output goes.
+pub fn keep_outputs() {
+    for (output, file) in OUTPUTS.iter().zip(1..) {
+        output.store(regular_file(file).unwrap_or(0), Relaxed);
+    }
+}
+
+/// Whether one of them is a file.
+pub fn has_output_files() -> bool {
+    OUTPUTS.iter().any(|output| output.load(Relaxed) != 0)
+}
+
+/// Whether this is one of them.
+pub fn is_output(identity: u64) -> bool {
+    OUTPUTS.iter().any(|output| output.load(Relaxed) == identity)
 }
 
 impl Status {

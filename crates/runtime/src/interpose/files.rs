@@ -5,7 +5,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{
-    AtomicU64,
+    AtomicBool, AtomicU64,
     Ordering::{Acquire, Relaxed},
 };
 
@@ -24,6 +24,9 @@ const MOST: usize = 64;
 
 /// Of each regular file that the program opened its inode and device, mixed; 0 where there is none.
 static FILES: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
+
+/// The program opened the file of its output itself, so that its threads may read what is written there.
+static OUTPUT_IS_OPENED: AtomicBool = AtomicBool::new(false);
 
 const LENGTH: usize = b"file 00\0".len();
 
@@ -44,6 +47,9 @@ fn known(file: c_int) -> Option<(&'static CStr, u64)> {
     const GET_FLAGS: c_int = 3;
     const PATH_ALONE: isize = 0o10_000_000;
     let identity = descriptors::regular_file(file)?;
+    if descriptors::is_output(identity) && !OUTPUT_IS_OPENED.load(Relaxed) {
+        return None;
+    }
     let flags = call!(FCNTL, file, GET_FLAGS);
     let does = match flags & 3 {
         _ if flags < 0 || flags & PATH_ALONE != 0 => return None,
@@ -62,6 +68,12 @@ fn known(file: c_int) -> Option<(&'static CStr, u64)> {
 /// A file was opened by this call. Gives the descriptor back.
 pub fn opened(name: &'static CStr, file: c_int, place: usize) -> c_int {
     let error = sys::errno();
+    if descriptors::has_output_files()
+        && file >= 0
+        && descriptors::regular_file(file).is_some_and(descriptors::is_output)
+    {
+        OUTPUT_IS_OPENED.store(true, Relaxed);
+    }
     if names_outside::are_wanted() && file >= 0 && descriptors::regular_file(file).is_some() {
         names_outside::opened(file);
     }

@@ -18,7 +18,7 @@ mod close;
 pub mod cond;
 mod contexts;
 mod cookies;
-mod descriptors;
+pub mod descriptors;
 mod duplicates;
 mod duplicating;
 pub mod ends;
