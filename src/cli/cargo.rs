@@ -2,6 +2,7 @@
 
 use anyhow::{Context, bail};
 use foretrace_instrument::driver::rust;
+use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -47,7 +48,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(target) = target.filter(|target| target != TARGET) {
         bail!("--target {}: only programs for {TARGET} can be recorded", target.to_string_lossy());
     }
-    let folder = target_folder(&words, at)?;
+    let toolchain: Vec<&OsString> =
+        words[..at].iter().filter(|word| word.as_encoded_bytes().starts_with(b"+")).collect();
+    let metadata = metadata(&toolchain, value_of(ours, "--manifest-path").as_deref())?;
+    let folder = target_folder(ours, &metadata)?;
     let tools = tools(&folder)?;
     let mut added: Vec<OsString> = Vec::new();
     if value_of(ours, "--target").is_none() {
@@ -66,6 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         .env("RUSTDOCFLAGS", doctest_flags(&tools))
         .env("CARGO_INCREMENTAL", "0")
         .env(rust::UNITS, tools.join("units"))
+        .env(rust::UNDER_TEST, std::env::join_paths(packages(&metadata)).unwrap_or_default())
         .status()
         .context("cannot run cargo")?;
     Ok(ExitCode::from(foretrace_instrument::driver::exit_code(status)))
@@ -89,20 +94,22 @@ fn value_of(words: &[OsString], option: &str) -> Option<OsString> {
 }
 
 /// Where the results go: what the user says, else beside those of cargo.
-fn target_folder(words: &[OsString], at: usize) -> anyhow::Result<PathBuf> {
-    let (ours, _) = split_at_programs_words(words);
+fn target_folder(ours: &[OsString], metadata: &Value) -> anyhow::Result<PathBuf> {
     if let Some(folder) = value_of(ours, "--target-dir") {
         return Ok(std::path::absolute(folder)?);
     }
-    let toolchain: Vec<&OsString> =
-        words[..at].iter().filter(|word| word.as_encoded_bytes().starts_with(b"+")).collect();
-    let metadata = metadata(&toolchain, value_of(ours, "--manifest-path").as_deref())?;
     let folder = metadata["target_directory"].as_str().context("cargo does not say where it builds")?;
     Ok(Path::new(folder).join("foretrace"))
 }
 
+/// The folders of a project's members.
+fn packages(metadata: &Value) -> impl Iterator<Item = &Path> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    packages.filter_map(|package| Path::new(package["manifest_path"].as_str()?).parent())
+}
+
 /// What cargo says of a project and its members.
-pub(super) fn metadata(toolchain: &[&OsString], manifest: Option<&OsStr>) -> anyhow::Result<serde_json::Value> {
+pub(super) fn metadata(toolchain: &[&OsString], manifest: Option<&OsStr>) -> anyhow::Result<Value> {
     let mut command = Command::new(cargo());
     command.args(toolchain).args(["metadata", "--no-deps", "--format-version", "1", "--quiet"]);
     if let Some(manifest) = manifest {

@@ -18,6 +18,7 @@ macro_rules! cases {
 }
 
 cases! {
+    broken;
     dashmap;
     guards;
     handles;

@@ -3,6 +3,7 @@
 use crate::llvm::{Context, Metadata, Module, Value};
 use crate::sidecar::{Location, LocationId};
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 /// The files and positions of a unit, each once.
 pub struct Sources<'a> {
@@ -50,6 +51,12 @@ impl<'a> Sources<'a> {
         let file = self.file_of(node);
         let line = node.line_of_function();
         (self.location(Location { file, line, column: 0, function: name.clone(), inlined_at: 0 }), name)
+    }
+
+    /// The whole path of the file that a function is in.
+    pub fn path_of(&self, function: Value) -> PathBuf {
+        let file = function.subprogram().and_then(|node| node.file_of_scope());
+        file.map_or_else(PathBuf::new, |(name, folder)| Path::new(&self.directory).join(folder).join(name))
     }
 
     fn position_of(&mut self, position: Metadata) -> LocationId {

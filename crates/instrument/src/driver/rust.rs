@@ -15,6 +15,8 @@ use std::process::Command;
 
 /// Names the folder for instrumented objects.
 pub const UNITS: &str = "FORETRACE_UNITS";
+/// Names the folders of the packages under test, as `PATH` does.
+pub const UNDER_TEST: &str = "FORETRACE_UNDER_TEST";
 /// What bitcode starts with.
 const MAGIC: &[u8] = b"BC\xc0\xde";
 
@@ -28,6 +30,8 @@ pub fn link(words: Vec<OsString>) -> Result<u8, DriverError> {
     std::fs::create_dir_all(&units).map_err(|error| DriverError::Write(units.clone(), error))?;
     let mut locks = LockNames::default();
     locks.add_file_for(Path::new("")).map_err(DriverError::Lock)?;
+    let under_test = std::env::var_os(UNDER_TEST).unwrap_or_default();
+    locks.test_packages(std::env::split_paths(&under_test));
     let program = !words.iter().any(|word| word == "-shared");
     let linker = Linker { units, program, locks, version: version() };
     let mut linked = Vec::new();

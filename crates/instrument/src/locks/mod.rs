@@ -27,11 +27,15 @@ pub(crate) fn give_to_runtime(module: &Module, names: &LockNames, is_rust: bool)
     let others = |function: &Value| !function.is_declaration() && !known.contains(function);
     for function in module.functions().into_iter().filter(others) {
         let by_name = if names.is_empty() { None } else { named(names, &mut sources, function) };
-        let by_trait = || if is_rust { rust::lock_function(module, function) } else { None };
+        let by_trait = || {
+            let (path, lock) = rust::lock_function(module, function).filter(|_| is_rust)?;
+            names.trusts(&path, &sources.path_of(function)).then_some(lock)
+        };
         found.extend(by_name.or_else(by_trait).map(|lock| (function, lock)));
     }
     if is_rust {
-        found.extend(rust::locks_of_spin(module));
+        let trusted = |(function, _): &(Value, _)| names.trusts(rust::SPIN, &sources.path_of(*function));
+        found.extend(rust::locks_of_spin(module).into_iter().filter(trusted));
     }
     let glue = Glue { module, builder: Builder::new(module.context()) };
     if found.iter().any(|(_, lock)| changes(lock.call.action)) {

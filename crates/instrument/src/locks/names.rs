@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 
 /// The file's name. It is looked for beside a source and in the folders above.
 pub const FILE: &str = "foretrace.locks";
+/// Comes before the path of a type.
+const TRUST: &str = "trust:";
 /// What a rule looks like.
 pub const SYNTAX: &str = "TAKE[,TAKE…]/GIVE[,GIVE…], before it `shared:` or `alone:` for a lock that can be shared, of each function \
-     its name, `?` before one that tries, `=0` after one that answers 0 when it has the lock, `@N` after one whose N-th parameter is the lock";
+     its name, `?` before one that tries, `=0` after one that answers 0 when it has the lock, `@N` after one whose N-th parameter is the lock; or \
+     trust:TYPE, the path of a type of Rust that implements the traits of `lock_api`";
 
 /// Why a rule cannot be used.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -44,6 +47,11 @@ pub enum BadRule {
 #[derive(Clone, Default, Debug, PartialEq, Eq, Hash)]
 pub struct LockNames {
     rules: Vec<Rule>,
+    /// Folders of the packages under test: locks of crates whose source lies there are recorded like all other code, so that their
+    /// mistakes are found.
+    under_test: Vec<PathBuf>,
+    /// Types of them that are taken for locks that work.
+    trusted: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -62,10 +70,28 @@ impl LockNames {
         self.rules.is_empty()
     }
 
+    /// Says in which folders the packages under test lie.
+    pub fn test_packages(&mut self, folders: impl Iterator<Item = PathBuf>) {
+        self.under_test.extend(folders);
+    }
+
+    /// Whether a type with the functions of a lock, by its path and a source file of it, is taken for a lock that works.
+    pub(crate) fn trusts(&self, path: &str, file: &Path) -> bool {
+        if self.under_test.is_empty() || self.trusted.contains(&without_types(path)) {
+            return true;
+        }
+        let package = file.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").is_file());
+        package.is_none_or(|package| !self.under_test.iter().any(|tested| tested == package))
+    }
+
     /// Adds a rule.
     pub fn add(&mut self, rule: &str) -> Result<(), BadRule> {
         let bad = || BadRule::Syntax { found: rule.to_owned() };
         let text = rule.trim();
+        if let Some(path) = text.strip_prefix(TRUST).map(str::trim) {
+            let is_path = !path.is_empty() && path.chars().all(|c| c.is_alphanumeric() || "_:".contains(c));
+            return is_path.then(|| self.trusted.push(path.to_owned())).ok_or_else(bad);
+        }
         let (hold, functions) = match text.split_once(':') {
             Some(("shared", rest)) => (Hold::Shared, rest),
             Some(("alone", rest)) => (Hold::Alone, rest),
@@ -200,10 +226,38 @@ mod tests {
     }
 
     #[test]
+    fn locks_of_packages_under_test_are_not_trusted_unless_it_is_said() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [own, theirs] = ["own", "own/vendor/theirs"].map(|package| folder.path().join(package));
+        for package in [&own, &theirs] {
+            std::fs::create_dir_all(package).expect("made");
+            std::fs::write(package.join("Cargo.toml"), "").expect("written");
+        }
+        let [own_file, their_file] = [&own, &theirs].map(|package| package.join("src/lib.rs"));
+        let mut names = LockNames::default();
+        assert!(names.trusts("own::Other", &own_file));
+        names.test_packages([own].into_iter());
+        names.add("trust: own::Spin").expect("a rule");
+        assert!(names.trusts("own::Spin", &own_file) && names.trusts("own::Spin<u8>", &own_file));
+        assert!(!names.trusts("own::Spinning", &own_file) && !names.trusts("own::Other<theirs::Raw>", &own_file));
+        assert!(names.trusts("own::Other", &their_file));
+    }
+
+    #[test]
     fn bad_rules_say_so() {
-        for rule in
-            ["", "lock", "lock/", "/unlock", "a b/c", "lock/?unlock", "lock=0/unlock", "lock@0/unlock", "lock@x/y"]
-        {
+        for rule in [
+            "",
+            "lock",
+            "lock/",
+            "/unlock",
+            "a b/c",
+            "lock/?unlock",
+            "lock=0/unlock",
+            "lock@0/unlock",
+            "lock@x/y",
+            "trust:",
+            "trust:a/b",
+        ] {
             assert_eq!(LockNames::default().add(rule), Err(BadRule::Syntax { found: rule.to_owned() }), "{rule}");
         }
     }

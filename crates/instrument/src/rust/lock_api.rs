@@ -57,10 +57,10 @@ const TIMED: [(&str, &str, Hold); 5] = [
 /// The lock of `parking_lot`: readers wait for writers who wait, but in the functions that may read again.
 const WRITERS_FIRST: &str = "parking_lot::raw_rwlock::RawRwLock";
 
-/// What a function does that implements one of the traits. Since version 0.5 of `lock_api` they return guards where they returned nothing
+/// What a function does that implements one of the traits, and for which type. Since version 0.5 of `lock_api` they return guards where they returned nothing
 /// or `bool`: a lock returns a guard, a try an `Option` of one, and a try to upgrade a `Result`, whose first variant is success.
-pub(crate) fn lock_function(module: &Module, function: Value) -> Option<LockFunction> {
-    let mut lock = by_symbol(&function.name())?;
+pub(crate) fn lock_function(module: &Module, function: Value) -> Option<(String, LockFunction)> {
+    let (by, mut lock) = by_symbol(&function.name())?;
     let returned = function.function_type().returned();
     if lock.call.action == Take && lock.time.is_none() {
         lock.success = Success::Always;
@@ -69,12 +69,13 @@ pub(crate) fn lock_function(module: &Module, function: Value) -> Option<LockFunc
     } else if returned.kind() == TypeKind::Struct {
         lock.success = Success::First;
     }
-    Some(lock)
+    Some((by, lock))
 }
 
-fn by_symbol(symbol: &str) -> Option<LockFunction> {
+/// The type that implements the trait, and what its function does.
+fn by_symbol(symbol: &str) -> Option<(String, LockFunction)> {
     let name = rust_name(symbol)?;
-    let (by, of_trait) = name.split_once(" as lock_api::")?;
+    let (by, of_trait) = name.strip_prefix('<')?.split_once(" as lock_api::")?;
     let (path, method) = of_trait.split_once(">::")?;
     let of = path.rsplit("::").next()?;
     let function = |action, hold, time| LockFunction {
@@ -90,7 +91,7 @@ fn by_symbol(symbol: &str) -> Option<LockFunction> {
         time,
     };
     if let Some((.., action, hold)) = FUNCTIONS.iter().find(|(by, name, ..)| (*by, *name) == (of, method)) {
-        return Some(function(*action, *hold, None));
+        return Some((by.to_owned(), function(*action, *hold, None)));
     }
     let (start, time) = match (method.strip_suffix("_for"), method.strip_suffix("_until")) {
         (Some(start), _) => (start, Time::Span),
@@ -98,7 +99,7 @@ fn by_symbol(symbol: &str) -> Option<LockFunction> {
         _ => return None,
     };
     let (.., hold) = TIMED.iter().find(|(by, name, _)| (*by, *name) == (of, start))?;
-    Some(function(Take, *hold, Some(time)))
+    Some((by.to_owned(), function(Take, *hold, Some(time))))
 }
 
 /// The mutex of `parking_lot`, whose condition variable works with no other.
@@ -209,19 +210,20 @@ mod tests {
     #[test]
     fn implementations_of_the_traits_are_locks() {
         let known = "_$LT$parking_lot..raw_mutex..RawMutex$u20$as$u20$lock_api..mutex..RawMutex$GT$";
-        let call = by_symbol(&symbol(known, "lock")).expect("a lock").call;
+        let call = by_symbol(&symbol(known, "lock")).expect("a lock").1.call;
         assert_eq!((call.action, call.hold), (Action::Take, Hold::Mutex));
         let own = "_$LT$own..Spin$u20$as$u20$lock_api..rwlock..RawRwLock$GT$";
-        let call = by_symbol(&symbol(own, "try_lock_shared")).expect("a lock").call;
+        assert_eq!(by_symbol(&symbol(own, "lock_shared")).expect("a lock").0, "own::Spin");
+        let call = by_symbol(&symbol(own, "try_lock_shared")).expect("a lock").1.call;
         assert_eq!((call.action, call.hold), (Action::Try, Hold::Shared));
         let theirs = "_$LT$parking_lot..raw_rwlock..RawRwLock$u20$as$u20$lock_api..rwlock..RawRwLock";
         let of = |trait_end: &str, method| {
-            by_symbol(&symbol(&format!("{theirs}{trait_end}$GT$"), method)).expect("a lock").call
+            by_symbol(&symbol(&format!("{theirs}{trait_end}$GT$"), method)).expect("a lock").1.call
         };
         assert!(of("", "lock_shared").writers_first && !call.writers_first);
         assert!(!of("Recursive", "lock_shared_recursive").writers_first);
         let timed = "_$LT$own..Spin$u20$as$u20$lock_api..mutex..RawMutexTimed$GT$";
-        assert!(by_symbol(&symbol(timed, "try_lock_for")).expect("a lock").time.is_some());
+        assert!(by_symbol(&symbol(timed, "try_lock_for")).expect("a lock").1.time.is_some());
         assert_eq!(by_symbol(&symbol("lock_api..mutex..Mutex$LT$R$C$T$GT$", "lock")), None);
     }
 }

@@ -14,4 +14,4 @@ use names::plain;
 pub(crate) use library::{is_inner_lock, is_meeting_point};
 pub(crate) use lock_api::{give_condvars_to_runtime, lock_function};
 pub(crate) use locks::give_to_runtime;
-pub(crate) use spin::locks_of_spin;
+pub(crate) use spin::{SPIN, locks_of_spin};

@@ -13,6 +13,9 @@ use foretrace_runtime::lock_calls::{
     LockCall,
 };
 
+/// The crate's name.
+pub(crate) const SPIN: &str = "spin";
+
 /// Functions, without the arguments of types.
 const FUNCTIONS: [(&str, Action, Hold); 13] = [
     ("spin::mutex::spin::SpinMutex::lock", Take, Mutex),
