@@ -6,11 +6,21 @@ use foretrace_walker::WalkError;
 use foretrace_walker::log::{Record, open_logs, thread_paths};
 use std::path::Path;
 
-/// The thread that a run died of, and the last line of the program's own that it came to, as `file:line`.
+/// Where a run died.
+pub struct Death {
+    /// The thread, in full.
+    pub thread: String,
+    /// The last line of the program's own that it came to, as `file:line`.
+    pub place: String,
+    /// Whether it died there, in an access of memory; else some time after.
+    pub is_there: bool,
+}
+
+/// The thread that a run died of, and where.
 ///
 /// # Errors
 /// The logs of the recording cannot be read.
-pub fn dying_thread(recording: &Path, positions: &Positions) -> Result<Option<(String, String)>, WalkError> {
+pub fn dying_thread(recording: &Path, positions: &Positions) -> Result<Option<Death>, WalkError> {
     let logs = open_logs(recording)?;
     let mut last: Option<(Time, String, Option<Record>)> = None;
     for (path, log) in thread_paths(&logs).into_iter().zip(&logs) {
@@ -23,9 +33,10 @@ pub fn dying_thread(recording: &Path, positions: &Positions) -> Result<Option<(S
             last = Some((time, path, own));
         }
     }
-    let Some((_, path, Some(record))) = last else { return Ok(None) };
-    let names = ThreadNames::of_recording(recording)?;
-    Ok(positions.line_of(&record).map(|place| (names.full(&path), place)))
+    let Some((time, path, Some(record))) = last else { return Ok(None) };
+    let thread = ThreadNames::of_recording(recording)?.full(&path);
+    let is_there = time == Time::Crashed && record.order() == Some(0);
+    Ok(positions.line_of(&record).map(|place| Death { thread, place, is_there }))
 }
 
 /// How late a thread's log ends. Threads run one at a time, so the one that ran last dies; an access that crashed says so itself.

@@ -40,7 +40,7 @@ mod walked;
 pub use apart::{Apart, STDERR, STDOUT};
 pub use call_stacks::{add_call_stacks, keep_call_stacks};
 pub use deadlock::{deadlock_in_words, last_places, recorded_ending};
-pub use dying::dying_thread;
+pub use dying::{Death, dying_thread};
 pub use edited::{Matched, plan_of_edited};
 pub use ending::{Cut, Ending};
 pub use error::{LaunchError, RecordError, ReplayError};

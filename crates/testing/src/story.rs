@@ -1,7 +1,7 @@
 //! Tells in a few lines what happened in a failed run: where a thread was interrupted, the values of the accesses, and what was lost.
 
 use super::attempt::{Access, Attempt, Cycle, CycleKind};
-use foretrace_harness::{Event, Sources, Stretch};
+use foretrace_harness::{Death, Event, Sources, Stretch};
 use foretrace_report::{below_project, cut, short_name, shown_word};
 use foretrace_trace::Pattern;
 
@@ -124,8 +124,8 @@ pub fn last_place(thread: &str, place: &str, sources: Option<&Sources>) -> Strin
 }
 
 /// Where a signal killed a thread, and the text of that line.
-pub fn death(thread: &str, place: &str, sources: Option<&Sources>) -> String {
-    at_place(thread, "dies at", place, sources)
+pub fn death(Death { thread, place, is_there }: &Death, sources: Option<&Sources>) -> String {
+    at_place(thread, if *is_there { "dies at" } else { "dies after" }, place, sources)
 }
 
 fn at_place(thread: &str, does: &str, place: &str, sources: Option<&Sources>) -> String {
@@ -255,7 +255,10 @@ mod tests {
         assert_eq!(turn("a.c:1", "a.c:1"), "thread 2 goes on at a.c:1  int x;");
         assert_eq!(turn("a.c:1", "b.c:7"), "thread 2 goes on from a.c:1 to b.c:7", "its text is not there");
         assert_eq!(last_place("thread 1", "a.c:2", Some(&sources)), "thread 1 came last to a.c:2  x = 1;");
-        assert_eq!(death("thread 1", "a.c:2", Some(&sources)), "thread 1 dies at a.c:2  x = 1;");
+        let mut dying = Death { thread: "thread 1".into(), place: "a.c:2".into(), is_there: true };
+        assert_eq!(death(&dying, Some(&sources)), "thread 1 dies at a.c:2  x = 1;");
+        dying.is_there = false;
+        assert_eq!(death(&dying, Some(&sources)), "thread 1 dies after a.c:2  x = 1;");
     }
 
     #[test]

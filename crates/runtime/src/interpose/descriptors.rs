@@ -47,9 +47,10 @@ pub fn regular_file(file: c_int) -> Option<u64> {
     Some((status.device.rotate_left(40) ^ status.inode).max(1))
 }
 
-/// Of the files to which the program's standard output and errors led at its start, the numbers of [`regular_file`]; 0 for a terminal or pipe. What is written there
-/// leaves no record: else a replay that writes to a pipe would leave the schedule of a run that wrote to a file.
+/// Of the files to which the program's standard output and errors led at its start, the numbers of [`regular_file`]; 0 for a terminal or pipe.
+/// What is written there leaves no record: else a replay that writes to a pipe would leave the schedule of a run that wrote to a file.
 static OUTPUTS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
 /// Keeps where the output goes.
 pub fn keep_outputs() {
     for (output, file) in OUTPUTS.iter().zip(1..) {

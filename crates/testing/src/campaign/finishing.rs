@@ -11,7 +11,7 @@ use crate::runner::{SLEPT, cut_of, is_stopped};
 use crate::settings::TestError;
 use crate::state::{Found, Shown, State};
 use crate::story;
-use foretrace_harness::{self as recorder, Event, Outcome};
+use foretrace_harness::{self as recorder, Death, Event, Outcome};
 use foretrace_report::below_project;
 use foretrace_walker::Programs;
 use std::collections::BTreeSet;
@@ -284,11 +284,11 @@ impl Campaign<'_> {
     pub(super) fn death(&self, recording: &Path, story: &[String]) -> Result<Option<String>, TestError> {
         let sources = sources(recording, &self.settings.walk.programs);
         let dying = recorder::dying_thread(recording, &self.positions)?;
-        let is_new = |(thread, place): &(String, String)| {
-            let place = format!(" {} ", below_project(place));
-            !story.iter().any(|line| line.starts_with(thread.as_str()) && format!("{line} ").contains(&place))
+        let is_new = |death: &Death| {
+            let place = format!(" {} ", below_project(&death.place));
+            !story.iter().any(|line| line.starts_with(&death.thread) && format!("{line} ").contains(&place))
         };
-        Ok(dying.filter(is_new).map(|(thread, place)| story::death(&thread, &place, sources.as_ref())))
+        Ok(dying.filter(is_new).map(|death| story::death(&death, sources.as_ref())))
     }
 
     /// Turns of a recorded run that failed, without those that it fails without.
