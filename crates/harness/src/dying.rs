@@ -33,9 +33,9 @@ pub fn dying_thread(recording: &Path, positions: &Positions) -> Result<Option<De
             last = Some((time, path, own));
         }
     }
-    let Some((time, path, Some(record))) = last else { return Ok(None) };
+    let Some((_, path, Some(record))) = last else { return Ok(None) };
     let thread = ThreadNames::of_recording(recording)?.full(&path);
-    let is_there = time == Time::Crashed && record.order() == Some(0);
+    let is_there = record.order() == Some(0);
     Ok(positions.line_of(&record).map(|place| Death { thread, place, is_there }))
 }
 
