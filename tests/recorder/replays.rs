@@ -166,6 +166,19 @@ fn witnesses_of_a_parallel_recording_are_reached() {
     }
 }
 
+/// Who waits for descriptors takes a session and what came there in one call, whatever other threads do.
+#[test]
+fn witnesses_of_an_event_loop_are_followed() {
+    let workshop = Workshop::build(&source("../../testing/programs/echo-server.c"), &[]);
+    for seed in ["0", "2", "5", "6"] {
+        workshop.record(seed, &["--seed", seed]);
+        for found in workshop.predict(seed) {
+            let report = workshop.replay(&found.witness, 1, 0);
+            assert_eq!(report["followed"], 1, "seed {seed}, {}: {report:#}", found.witness.display());
+        }
+    }
+}
+
 #[test]
 fn what_is_no_witness_of_the_program_is_refused() {
     let (workshop, witness) = with_witness("update.c");

@@ -426,8 +426,8 @@ pub fn steps_of(steps: &[SavedStep]) -> Vec<Step> {
     steps.collect()
 }
 
-/// The steps of a witness that a schedule can order, each record's accesses once: an update of 16 bytes is one record with several events, and the program makes
-/// it where the last of them stands.
+/// The steps of a witness that a schedule can order, each call once: an update of 16 bytes is one record with several events, and a call on a
+/// descriptor may wait for several things, and takes what is there. The program makes it where the last of them stands.
 fn made(steps: &[SavedStep]) -> impl Iterator<Item = &SavedStep> {
     let mut last = FxHashMap::default();
     for (index, step) in steps.iter().enumerate().filter(|(_, step)| is_access(&step.op)) {
@@ -437,10 +437,27 @@ fn made(steps: &[SavedStep]) -> impl Iterator<Item = &SavedStep> {
         let start = step.path.as_deref().zip(step.at).filter(|(path, at)| is_start_of_another(path, *at));
         step.op == "unseen" && start.is_some()
     };
+    let goes_on = goes_on(steps);
     let is_last = move |(index, step): &(usize, &SavedStep)| {
-        !is_access(&step.op) || step.at.is_none() || last.get(&(&step.path, step.at)) == Some(index)
+        !goes_on[*index]
+            && (!is_access(&step.op) || step.at.is_none() || last.get(&(&step.path, step.at)) == Some(index))
     };
     steps.iter().enumerate().filter(is_last).map(|(_, step)| step).filter(move |step| !is_start(step))
+}
+
+/// Of each step, whether a call on a descriptor goes on with the next one of its thread: nothing keeps it between them, and it may come later.
+fn goes_on(steps: &[SavedStep]) -> Vec<bool> {
+    let mut goes_on = vec![false; steps.len()];
+    let mut next_of: FxHashMap<&Option<String>, &SavedStep> = FxHashMap::default();
+    for (index, step) in steps.iter().enumerate().rev() {
+        let next = next_of.insert(&step.path, step);
+        let is_of_call = |next: &&SavedStep| {
+            let follows = step.at.zip(next.at).is_some_and(|(at, next)| at <= next && next <= at + 1);
+            matches!(&*next.op, "depart" | "arrive") && follows && step.loc.is_some() && next.loc == step.loc
+        };
+        goes_on[index] = matches!(&*step.op, "down" | "depart") && next.filter(is_of_call).is_some();
+    }
+    goes_on
 }
 
 /// Whether events of this kind read or write memory.
@@ -577,6 +594,28 @@ mod tests {
 
     fn difference(expected: &[Expected], location: &str) -> Option<Difference> {
         events().first_difference(expected, None, |_| Some(location.to_string()))
+    }
+
+    /// A call of thread 0.1 waits for descriptors, and another one writes between what it waits for.
+    #[test]
+    fn one_call_is_made_where_its_last_step_stands() {
+        let step = |path: &str, at: u64, op: &str, line: u32| {
+            serde_json::from_value(
+                serde_json::json!({ "event": at, "path": path, "at": at, "op": op, "loc": format!("a.c:{line}") }),
+            )
+        };
+        let steps: Vec<SavedStep> = [
+            step("0.1", 4, "down", 1),
+            step("0.1", 5, "depart", 1),
+            step("0", 7, "arrive", 9),
+            step("0.1", 6, "depart", 1),
+            step("0.1", 7, "arrive", 1),
+            step("0.1", 8, "arrive", 2),
+        ]
+        .map(|step| step.expect("a step"))
+        .into();
+        let ends: Vec<(String, u64)> = steps_of(&steps).into_iter().map(|step| (step.path, step.at)).collect();
+        assert_eq!(ends, [("0", 7), ("0.1", 7), ("0.1", 8)].map(|(path, at)| (path.to_string(), at)));
     }
 
     /// A narrow access at 0x104 meets a wide one at 0x100, whose upper half is what counts.
