@@ -164,7 +164,7 @@ fn unseen_writes(statistics: &Statistics) -> String {
     }
 }
 
-/// What is said of locks that threads gave back without holding them.
+/// Names the places where threads unlock what they do not hold.
 fn not_held(statistics: &Statistics) -> String {
     let places: Vec<&str> = statistics.not_held.iter().take(3).map(String::as_str).collect();
     match statistics.not_held.len() {

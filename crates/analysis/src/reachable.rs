@@ -85,7 +85,8 @@ impl<'t> Reachability<'t> {
     pub(crate) fn new(view: TraceView<'t>, semantics: Semantics<'t>, regions: &RegionsByThread) -> Reachability<'t> {
         let is_pin = |event: &Event| matches!(event.op, Op::Assume { why: Why::Pin, .. });
         let has_pins = view.trace.events.iter().any(is_pin);
-        let (commutes, guarded) = (commutes(view, regions), guarded(view, regions));
+        let is_tried = tried(view.trace);
+        let (commutes, guarded) = (commutes(view, regions, &is_tried), guarded(view, regions, &is_tried));
         Reachability { view, semantics, commutes, counts: counts(view), guarded, has_pins }
     }
 
@@ -284,9 +285,8 @@ pub(crate) fn decides(options: &Options, trace: &Trace) -> bool {
 }
 
 /// Of each event, whether it commutes with whatever other threads can do before it, and none of that keeps it from being taken.
-fn commutes(view: TraceView<'_>, regions: &RegionsByThread) -> Vec<bool> {
+fn commutes(view: TraceView<'_>, regions: &RegionsByThread, is_tried: &[bool]) -> Vec<bool> {
     let trace = view.trace;
-    let is_tried = tried(trace);
     let accesses = Accesses::new(view, regions);
     let commutes = |id: EventId| match trace.event(id).op {
         _ if trace.event(id).part.is_some() => false, // between its parts no other thread goes on
@@ -312,11 +312,11 @@ fn tried(trace: &Trace) -> Vec<bool> {
 
 /// Of each lock, the variables that its sections share with other threads, if accesses are all there is in them and each goes to its end: a
 /// thread that comes to such a section can always go through it.
-fn guarded(view: TraceView<'_>, regions: &RegionsByThread) -> Vec<Option<Vec<VarId>>> {
+fn guarded(view: TraceView<'_>, regions: &RegionsByThread, is_tried: &[bool]) -> Vec<Option<Vec<VarId>>> {
     let TraceView { trace, trace_index, .. } = view;
     let is_shared = shared(trace);
     let is_lock = |kind: &SyncKind| matches!(kind, SyncKind::Mutex { .. } | SyncKind::Rwlock);
-    let locks = trace.syncs.iter().zip(tried(trace));
+    let locks = trace.syncs.iter().zip(is_tried);
     let mut guarded: Vec<Option<Vec<VarId>>> =
         locks.map(|(sync, is_tried)| (is_lock(&sync.kind) && !is_tried).then(Vec::new)).collect();
     for region in regions.iter().flatten().flatten() {

@@ -136,7 +136,7 @@ impl<'t> Climber<'t> {
     }
 }
 
-/// Makes threads alternate: each takes so many turns, then the next one does, until no turn is left.
+/// Makes threads alternate. Each takes so many turns, then the next one takes its own, until no turn is left.
 fn alternate(turns: &mut [ThreadId], each: usize) {
     let mut left: Vec<(ThreadId, usize)> = Vec::new();
     for thread in turns.iter() {

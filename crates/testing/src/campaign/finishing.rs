@@ -66,7 +66,7 @@ fn first_of(all: &BTreeSet<String>) -> Option<String> {
     (!names.is_empty()).then(|| format!("{}{more}", names.join(", ")))
 }
 
-/// What is told before the places where threads give back locks that they do not hold.
+/// A note begins with this; the places follow, where threads unlock what they do not hold.
 const NOT_HELD: &str =
     "a thread unlocks what it does not hold, which is an error with most locks and which no trace shows:";
 

@@ -73,6 +73,11 @@ impl Taken {
         updates && self.words[1] == self.words[2]
     }
 
+    /// Whether a wait for a condition ends here by its limit.
+    pub fn is_late(&self) -> bool {
+        self.kind == Kind::Wake && self.words[1] == WOKEN_BY_TIMEOUT
+    }
+
     /// Whether both are the same step: what a thread does next, whatever it finds there.
     pub fn is_same(&self, other: &Taken) -> bool {
         let is_same_size = self.kind.size() == other.kind.size() && self.kind.size() > 0;
@@ -239,8 +244,7 @@ impl Execution {
             let wakes = step.other.filter(|_| step.kind == Kind::Signal);
             orders.push(order_after(orders[index], step.thread, wakes));
         }
-        let is_late = |step: &&Taken| step.kind == Kind::Wake && step.words[1] == WOKEN_BY_TIMEOUT;
-        let late: BTreeSet<usize> = steps.iter().filter(is_late).map(|step| step.thread).collect();
+        let late: BTreeSet<usize> = steps.iter().filter(|step| step.is_late()).map(|step| step.thread).collect();
         let late = late.into_iter().map(|thread| threads.path(thread).to_string()).collect();
         let text = std::fs::read_to_string(folder.path().join(WAITS)).unwrap_or_default();
         let waits = text.lines().filter_map(|line| {

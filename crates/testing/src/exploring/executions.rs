@@ -10,7 +10,7 @@ use crate::runner::{Ran, Runner, is_stopped};
 use crate::settings::{Settings, TestError};
 use foretrace_harness::{Ending, notes};
 use foretrace_runtime::record::object;
-use foretrace_runtime::record::{AFTER_WRITERS, Kind, Site, TEAMS, TRIED_JOINS, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY};
+use foretrace_runtime::record::{AFTER_WRITERS, Kind, Site, TEAMS, TRIED_JOINS, WOKEN_SPURIOUSLY};
 use foretrace_walker::log::Log;
 use foretrace_walker::program::{Program, Writer};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -292,7 +292,7 @@ fn uncontrolled(step: &Taken) -> Option<&'static str> {
         Kind::Wake if step.words[1] == WOKEN_SPURIOUSLY => {
             Some("a wait ended for no reason, which it may do elsewhere, too")
         }
-        Kind::Wake if step.words[1] == WOKEN_BY_TIMEOUT => {
+        Kind::Wake if step.is_late() => {
             Some("the limit of a wait may be over before another thread takes its mutex, and signals in vain")
         }
         _ => None,

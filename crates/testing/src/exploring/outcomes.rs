@@ -7,7 +7,7 @@
 
 use super::execution::{Execution, Taken};
 use super::schedule::{Forced, TURN, Then};
-use foretrace_runtime::record::{Kind, TRIED, WOKEN_BY_TIMEOUT};
+use foretrace_runtime::record::{Kind, TRIED};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A call, by its place, and how it comes out.
@@ -197,7 +197,7 @@ fn repeats<'s>(latest_first: impl Iterator<Item = &'s Taken>) -> bool {
 fn shown(step: &Taken) -> Option<Outcome> {
     let tried = step.words[1] & TRIED != 0;
     match step.kind {
-        Kind::Wake if step.words[1] == WOKEN_BY_TIMEOUT => Some(Outcome::Late(step.place)),
+        Kind::Wake if step.is_late() => Some(Outcome::Late(step.place)),
         Kind::Busy if step.other.is_none() => Some(Outcome::Taken(step.place)),
         Kind::Acquire | Kind::WriteLock if tried => Some(Outcome::Free(step.place)),
         _ => None,

@@ -1,7 +1,7 @@
 //! The schedule of an execution: steps that are forced, and how the run goes on after them.
 
 use super::execution::{Taken, Threads};
-use foretrace_runtime::record::{Kind, WOKEN_BY_TIMEOUT};
+use foretrace_runtime::record::Kind;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -62,9 +62,8 @@ pub fn schedule(steps: &[Taken], next: Option<Then>, onward: Onward, threads: &T
     for step in steps.iter().filter(|step| step.kind == Kind::Join) {
         let _ = writeln!(text, "join {} {}", threads.path(step.thread), step.at);
     }
-    let is_late = |step: &&Taken| step.kind == Kind::Wake && step.words[1] == WOKEN_BY_TIMEOUT;
     let last = forced.filter(|_| matches!(next, Some(Then::Late(_)))).map(|(forced, at)| (forced.thread, at));
-    let late = steps.iter().filter(is_late).map(|step| (step.thread, step.at)).chain(last);
+    let late = steps.iter().filter(|step| step.is_late()).map(|step| (step.thread, step.at)).chain(last);
     let late: BTreeSet<(&str, u64)> = late.map(|(thread, at)| (threads.path(thread), at)).collect();
     for (path, at) in late {
         let _ = writeln!(text, "late {path} {at}");
