@@ -64,6 +64,47 @@ fn another_order_of_looks_at_a_clock_is_told() {
     }
 }
 
+/// Two threads look at clocks at the same time. What each has seen is printed.
+const AT_ONCE: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static pthread_barrier_t begin;
+static unsigned long seen[2];
+static void *looks(void *to) {
+    unsigned long sum = 0;
+    pthread_barrier_wait(&begin);
+    for (int i = 0; i < 3000; i++) {
+        struct timespec fine, coarse;
+        clock_gettime(CLOCK_MONOTONIC, &fine);
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &coarse);
+        sum = sum * 31 + (unsigned long)fine.tv_nsec + (unsigned long)coarse.tv_nsec + (unsigned long)time(0);
+    }
+    *(unsigned long *)to = sum;
+    return 0;
+}
+int main(void) {
+    pthread_t one, other;
+    pthread_barrier_init(&begin, 0, 2);
+    pthread_create(&one, 0, looks, &seen[0]);
+    pthread_create(&other, 0, looks, &seen[1]);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    printf("%lu %lu\n", seen[0], seen[1]);
+    return 0;
+}
+"#;
+
+/// A replay runs one thread after the other, and none may take the other's looks for earlier ones.
+#[test]
+fn threads_that_look_at_clocks_at_once_see_again_what_they_saw() {
+    let workshop = Workshop::build_text(AT_ONCE, "at-once.c");
+    let recorded = expect(0, &mut workshop.shell("foretrace record --parallel -o run -- ./program"));
+    let replayed = ran(&mut workshop.shell("foretrace replay run -- ./program"));
+    let printed = String::from_utf8_lossy(&recorded.stdout);
+    assert!(replayed.out.starts_with(&*printed), "{printed}\n{}{}", replayed.out, replayed.err);
+}
+
 /// Each line of the result is a fact about the run that a variable of the environment or the stack's address decides.
 const SURROUNDINGS: &str = r#"
 #include <foretrace.h>

@@ -129,7 +129,8 @@ impl Plan {
         let ends = steps.iter().zip(last).map(|(step, last)| step.end().max(End::at(last)));
         let turns = turns(steps.iter().zip(ends).map(|(step, end)| (&*step.path, step.at, end)));
         let recording = folder.canonicalize().ok();
-        Ok(Plan { turns, beside: events.beside(), expected, recording, triple: None, watched: None, after_free: None })
+        let beside = Beside { is_recorded_order: true, ..events.beside() };
+        Ok(Plan { turns, beside, expected, recording, triple: None, watched: None, after_free: None })
     }
 
     /// The plan to run another order of a recording's events, as far as the program goes along.

@@ -53,6 +53,8 @@ pub struct Beside {
     pub handlers: Vec<Handler>,
     /// Where waits for conditions ended by their limits, by thread and position, in order: no signal ends them before.
     pub late: Vec<(String, u64)>,
+    /// Whether the steps are in the order of the recording: then clocks say exactly what they said.
+    pub is_recorded_order: bool,
 }
 
 /// The schedule as the runtime reads it, with the joins, by thread and position, and what is known beside the steps.
@@ -69,6 +71,9 @@ pub fn as_file<'a>(turns: &[Turn], joins: impl Iterator<Item = (&'a str, u64)>, 
     }
     for (path, at) in &beside.late {
         writeln!(text, "late {path} {at}").expect("into a string");
+    }
+    if beside.is_recorded_order {
+        text.push_str("recorded\n");
     }
     text
 }

@@ -272,7 +272,7 @@ impl Events {
 
     /// What the recording says beside the steps.
     pub fn beside(&self) -> Beside {
-        Beside { handlers: self.handlers(), late: self.late() }
+        Beside { handlers: self.handlers(), late: self.late(), is_recorded_order: false }
     }
 
     /// Where handlers of signals began, and where threads began to unwind since they were cancelled, of each thread in order.

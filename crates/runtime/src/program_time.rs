@@ -21,9 +21,18 @@ static SHIFT: [AtomicI64; CLOCKS] = [const { AtomicI64::new(0) }; CLOCKS];
 /// Per clock, the latest moment that the program has seen; 0 if none was given from the recording.
 static LATEST: [AtomicI64; CLOCKS] = [const { AtomicI64::new(0) }; CLOCKS];
 
+/// Clocks that say what others do, up to a tick late, and those others.
+const COARSE: [(c_int, usize); 2] = [(5, 0), (6, 1)];
+/// A tick where the kernel has the fewest, in nanoseconds.
+const TICK: i64 = 10_000_000;
+
+/// Where the latest moment of a coarse clock itself is.
+fn coarse(clock: c_int) -> Option<usize> {
+    COARSE.iter().find(|(coarse, _)| *coarse == clock).map(|(coarse, _)| *coarse as usize)
+}
+
 /// Clocks that tell the time; coarse ones tell the same as the others. Those of processor time have other numbers.
 fn index(clock: c_int) -> Option<usize> {
-    const COARSE: [(c_int, usize); 2] = [(5, 0), (6, 1)];
     const PROCESSOR: [c_int; 2] = [2, 3];
     if let Some((_, fine)) = COARSE.iter().find(|(coarse, _)| *coarse == clock) {
         return Some(*fine);
@@ -120,6 +129,7 @@ pub fn now(clock: c_int) -> Timespec {
 pub fn given(clock: c_int, at: Timespec) {
     let Some(index) = index(clock).filter(|_| !STANDS.load(Relaxed)) else { return };
     let at = nanoseconds(at);
+    coarse(clock).inspect(|coarse| _ = LATEST[*coarse].fetch_max(at, SeqCst));
     if LATEST[index].fetch_max(at, SeqCst) < at {
         SHIFT[index].store(at.saturating_sub(nanoseconds(sys::now(clock))), Relaxed);
     }
@@ -128,6 +138,7 @@ pub fn given(clock: c_int, at: Timespec) {
 /// The moment, or one right after the latest that the program has seen where that is later. Who looks later sees a later moment.
 pub fn not_before_latest(clock: c_int, at: Timespec) -> Timespec {
     let Some(latest) = index(clock).map(|index| LATEST[index].load(Relaxed)) else { return at };
+    let latest = coarse(clock).map_or(latest, |coarse| LATEST[coarse].load(Relaxed).max(latest - TICK));
     if nanoseconds(at) < latest { timespec(latest.saturating_add(1)) } else { at }
 }
 

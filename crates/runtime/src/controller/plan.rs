@@ -61,13 +61,16 @@ pub(super) static PLAN: Plan = Plan {
     text: Cell::new(&[]),
 };
 pub(super) static FOLLOWING: AtomicBool = AtomicBool::new(false);
+/// Whether the schedule is the order of the recording, and the program has not left it.
+pub(super) static RECORDED_ORDER: AtomicBool = AtomicBool::new(false);
+
 /// Reads the schedule.
 pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
     let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
     let is_other = |line: &'static [u8]| {
         let is_named =
             [join(line), handler(line), late(line), wake(line), limit(line), comes(line)].iter().any(Option::is_some);
-        target::role(line).is_some() || is_named || onward::is_as_explored(line)
+        target::role(line).is_some() || is_named || onward::is_as_explored(line) || is_recorded_order(line)
     };
     let is_turn = |line: &&'static [u8]| !is_other(line) && onward::line(line).is_none();
     PLAN.text.set(text);
@@ -75,6 +78,7 @@ pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
     if lines(text).any(onward::is_as_explored) {
         onward::as_explored();
     }
+    RECORDED_ORDER.store(lines(text).any(is_recorded_order), SeqCst);
     PLAN.lines.set(parse_all(lines(text).filter(is_turn))?);
     PLAN.longest.set(PLAN.lines.get().iter().map(|line| line.at).max().unwrap_or_default());
     PLAN.joins.set(parse_all(lines(text).filter_map(join))?);
@@ -202,6 +206,11 @@ fn late(line: &'static [u8]) -> Option<&'static [u8]> {
     line.strip_prefix(b"late ")
 }
 
+/// Whether a line says that the schedule is the order of the recording.
+fn is_recorded_order(line: &[u8]) -> bool {
+    line == b"recorded"
+}
+
 /// The rest of a line that says how many bytes the logs may have.
 fn limit(line: &'static [u8]) -> Option<&'static [u8]> {
     line.strip_prefix(b"limit ")
@@ -286,6 +295,11 @@ pub fn prefer<I: Iterator<Item = &'static Waiter>>(waiters: impl Fn() -> I) -> O
 /// Whether the program follows the schedule, and there is something left of it.
 pub fn following() -> bool {
     FOLLOWING.load(SeqCst)
+}
+
+/// Whether all that threads can know of one another is as in the recording.
+pub fn is_as_recorded() -> bool {
+    RECORDED_ORDER.load(Relaxed)
 }
 
 /// The turn of the running thread ends after so many more counted records, if it does not before.

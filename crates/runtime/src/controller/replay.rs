@@ -6,7 +6,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::controller::plan::{self, FOLLOWING, Line, PLAN};
+use crate::controller::plan::{self, FOLLOWING, Line, PLAN, RECORDED_ORDER};
 use crate::controller::thread_turn::{Stands, State};
 use crate::controller::turns::{Choice, UNTIL, give_up, give_up_late, ready, running};
 use crate::controller::{alarms, limits, onward};
@@ -210,6 +210,7 @@ fn ends_in_vain(thread: &Thread) -> bool {
 pub fn leave(why: Arguments) {
     let position = PLAN.position.get();
     let path = core::str::from_utf8(PLAN.lines.get()[position].path).unwrap_or("?");
+    RECORDED_ORDER.store(false, SeqCst);
     end(format_args!("left {} thread {path} {why}\n", position + 1));
 }
 

@@ -3,11 +3,12 @@
 use core::ffi::c_int;
 
 use super::{Key, Source, call, keep, stored};
+use crate::controller::is_as_recorded;
 use crate::program_time::{given, looked, not_before_latest, now, shifted};
 use crate::sys::Timespec;
 
-/// Reads a clock by `source`; the result is that of a call that fills `to`. Threads get what they got in the recording, unless another thread has
-/// seen a later moment: time never goes back.
+/// Reads a clock by `source`; the result is that of a call that fills `to`. Threads get what they got in the recording, unless they come in
+/// another order and one has seen a later moment: time never goes back.
 pub fn read(source: Source, clock: c_int, to: &mut Timespec, real: impl FnOnce(&mut Timespec) -> i64) -> i64 {
     let place = core::ptr::from_mut(to).cast::<u8>();
     let mut was_real = false;
@@ -31,7 +32,7 @@ pub fn read(source: Source, clock: c_int, to: &mut Timespec, real: impl FnOnce(&
     if stored::fed() && result >= 0 {
         // SAFETY: as above.
         let to = unsafe { &mut *place.cast::<Timespec>() };
-        if !was_real {
+        if !was_real && !is_as_recorded() {
             *to = not_before_latest(clock, *to);
         }
         if !was_real || shifted(clock) {
