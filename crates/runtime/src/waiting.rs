@@ -357,7 +357,7 @@ fn give_back(object: &'static Object) {
 pub struct Request<A, S> {
     pub object: usize,
     pub deadline: Option<Deadline>,
-    /// A handler that does not restart calls ends the wait, and so does cancellation.
+    /// A handler that does not restart calls ends the wait, and so does cancellation. If not, the object is a lock, which some thread holds.
     pub interruptible: bool,
     /// Some who come later leave the object to the thread as long as it waits.
     pub comes_first: bool,
@@ -380,10 +380,9 @@ pub fn acquire(thread: &'static Thread, request: Request<impl Fn() -> c_int, imp
             bucket.unlock();
             return result;
         }
-        let waiter = match (interruptible, comes_first) {
-            (true, _) => Waiter::cancellable(thread, object),
-            (false, true) => Waiter::first(thread, object),
-            (false, false) => Waiter::new(thread, object),
+        let waiter = match interruptible {
+            true => Waiter::cancellable(thread, object),
+            false => Waiter::for_lock(thread, object, comes_first),
         };
         bucket.push(&waiter);
         bucket.unlock();

@@ -1,6 +1,9 @@
-/* Transfers lock both accounts, each its own first: two opposite ones can wait for each other forever. */
+/* Transfers lock both accounts, each its own first: two opposite ones can wait for each other forever. With HANDLER the
+   program handles what ends it, as servers and frameworks for tests do. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct account {
     pthread_mutex_t lock;
@@ -31,8 +34,18 @@ static void *back(void *unused)
     return unused;
 }
 
+#ifdef HANDLER
+static void stop(int signal)
+{
+    _Exit(signal);
+}
+#endif
+
 int main(void)
 {
+#ifdef HANDLER
+    signal(SIGTERM, stop);
+#endif
     pthread_t one, other;
     pthread_create(&one, NULL, there, NULL);
     pthread_create(&other, NULL, back, NULL);

@@ -1,15 +1,18 @@
 //! Whether threads that all wait can still be woken: by a handler of a signal, by a timer, or by a thread that is not recorded, such as the
 //! one in which the C library waits for timers.
 
+use core::sync::atomic::Ordering::SeqCst;
+
 use crate::controller::thread_turn::State;
 use crate::interpose::signals::state;
 use crate::sys::{self, call};
 use crate::text::number;
-use crate::threads;
+use crate::threads::{self, Thread};
+use crate::waiting::Wait;
 
-/// Whether something may come.
+/// Whether something may come that lets a thread go on.
 pub fn possible() -> bool {
-    one_can_go_on() || by_others()
+    one_can_go_on() || timer_runs() || others_run() || state::may_come() && !all_need_threads()
 }
 
 /// Whether something may come that no recorded thread does.
@@ -24,6 +27,15 @@ fn one_can_go_on() -> bool {
         State::Outside | State::Ready => true,
         State::Done => false,
     })
+}
+
+/// Whether each thread waits for a lock or for the end of a thread, which no handler changes. Frameworks for tests and servers have
+/// handlers for what ends a program.
+fn all_need_threads() -> bool {
+    // SAFETY: the waiter's frame is alive: its thread waits.
+    let wait = |thread: &Thread| unsafe { thread.wait.load(SeqCst).as_ref() };
+    let alive = |thread: &&'static Thread| thread.turn.state.get() != State::Done;
+    threads::all().filter(alive).all(|thread| wait(thread).is_some_and(Wait::needs_thread))
 }
 
 /// Whether one of the timers of `setitimer` and `alarm` is set. Its signal ends the process if nothing handles it.

@@ -134,7 +134,7 @@ fn await_end(thread: &'static Thread, other: &'static Thread, deadline: Option<D
             bucket.unlock();
             break;
         }
-        let waiter = Waiter::cancellable(thread, other.end_key());
+        let waiter = Waiter::for_end(thread, other);
         bucket.push(&waiter);
         bucket.unlock();
         let outcome = waiting::wait_to_end(&waiter, deadline);

@@ -14,6 +14,7 @@ pub struct Wait {
     pub(super) is_cancellable: bool,
     pub(super) may_end_early: bool,
     pub(super) comes_first: bool,
+    pub(super) needs_thread: bool,
 }
 
 pub(super) const WAITING: u32 = 0;
@@ -24,7 +25,8 @@ pub(super) const DISTURBED: u32 = 2;
 impl Wait {
     pub(super) fn new(key: usize) -> Wait {
         let (by, released) = (Cell::new(0), AtomicU32::new(WAITING));
-        Wait { key, released, by, is_cancellable: false, may_end_early: false, comes_first: false }
+        let [is_cancellable, may_end_early, comes_first, needs_thread] = [false; 4];
+        Wait { key, released, by, is_cancellable, may_end_early, comes_first, needs_thread }
     }
 
     /// Whether it does no harm if the wait ends for no reason: the thread looks again what it waits for.
@@ -35,6 +37,11 @@ impl Wait {
     /// Whether some who come later wait until it ends.
     pub fn comes_first(&self) -> bool {
         self.comes_first
+    }
+
+    /// Whether one certain thread has to end it, which holds the lock or is waited for: a handler in another thread cannot.
+    pub fn needs_thread(&self) -> bool {
+        self.needs_thread
     }
 
     pub fn is_released(&self) -> bool {

@@ -23,9 +23,17 @@ impl Waiter {
         Waiter { wait: Wait { may_end_early: true, ..Wait::new(key) }, ..Waiter::new(thread, key) }
     }
 
-    /// A waiter that some who come later have to let go first.
-    pub fn first(thread: &'static Thread, key: usize) -> Waiter {
-        Waiter { wait: Wait { comes_first: true, ..Wait::new(key) }, ..Waiter::new(thread, key) }
+    /// A waiter for a lock. If it comes first, some who come later let it go before them.
+    pub fn for_lock(thread: &'static Thread, key: usize, comes_first: bool) -> Waiter {
+        let wait = Wait { comes_first, needs_thread: true, ..Wait::new(key) };
+        Waiter { wait, ..Waiter::new(thread, key) }
+    }
+
+    /// A waiter for the end of another thread; the wait ends also when its own thread is cancelled.
+    pub fn for_end(thread: &'static Thread, other: &'static Thread) -> Waiter {
+        let key = other.end_key();
+        let wait = Wait { is_cancellable: true, needs_thread: true, ..Wait::new(key) };
+        Waiter { wait, ..Waiter::new(thread, key) }
     }
 
     /// A waiter whose wait ends when its thread is cancelled.
