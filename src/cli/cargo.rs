@@ -1,5 +1,6 @@
 //! `foretrace cargo`, and what cargo and rustc call in turn: the compiler and the linker.
 
+use super::native;
 use anyhow::{Context, bail};
 use foretrace_instrument::driver::rust;
 use serde_json::Value;
@@ -33,7 +34,7 @@ impl Args {
 const COMPILER: &str = "foretrace-rustc";
 const LINKER: &str = "foretrace-ld";
 /// What recorded programs run on.
-const TARGET: &str = "x86_64-unknown-linux-gnu";
+pub(super) const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// What builds programs.
 const BUILDING: [&str; 9] = ["build", "b", "test", "t", "run", "r", "bench", "rustc", "nextest"];
 
@@ -66,6 +67,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         .args(words)
         .args(added)
         .args(rest)
+        .envs(native::compilers(&tools))
         .env("RUSTC_WRAPPER", tools.join(COMPILER))
         .env("RUSTDOCFLAGS", doctest_flags(&tools))
         .env("CARGO_INCREMENTAL", "0")
@@ -135,7 +137,7 @@ fn tools(folder: &Path) -> anyhow::Result<PathBuf> {
         clear(folder).with_context(failed)?;
     }
     std::fs::create_dir_all(&tools).with_context(failed)?;
-    for name in [COMPILER, LINKER] {
+    for name in [COMPILER, LINKER].into_iter().chain(native::NAMES) {
         link(&own, &tools.join(name)).with_context(failed)?;
     }
     std::fs::write(stamp, version).with_context(failed)?;
@@ -183,7 +185,7 @@ pub fn run_by_name(mut words: impl Iterator<Item = OsString>) -> Option<anyhow::
     let code = match name.file_name().and_then(OsStr::to_str)? {
         COMPILER => rust::compile(&name.with_file_name(LINKER), arguments),
         LINKER => rust::link(arguments),
-        _ => return None,
+        _ => return native::compile(&name, arguments),
     };
     Some(code.map(ExitCode::from).map_err(Into::into))
 }

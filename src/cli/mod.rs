@@ -25,6 +25,7 @@ mod info;
 mod kept_whole;
 mod linearizable;
 mod man;
+mod native;
 mod on_signal;
 mod outcome;
 mod oversee;

@@ -45,6 +45,76 @@ fn find<'r>(report: &'r Value, name: &str) -> &'r Value {
     tests.iter().find(|test| test["name"].as_str().is_some_and(|known| known.ends_with(name))).expect("it is tested")
 }
 
+/// The C part of a project: `raise_to` looks at the highest value without the lock.
+const NATIVE: &str = r#"
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int highest;
+void raise_to(int value)
+{
+    if (value > highest) {
+        pthread_mutex_lock(&lock);
+        highest = value;
+        pthread_mutex_unlock(&lock);
+    }
+}
+int highest_so_far(void)
+{
+    pthread_mutex_lock(&lock);
+    int value = highest;
+    pthread_mutex_unlock(&lock);
+    return value;
+}
+"#;
+
+/// Finds its compiler as the crate `cc` does.
+const BUILD: &str = r#"
+use std::process::Command;
+
+fn main() {
+    let compiler = std::env::var("CC_x86_64_unknown_linux_gnu").unwrap_or("cc".into());
+    let folder = std::env::var("OUT_DIR").unwrap();
+    let object = format!("{folder}/native.o");
+    let archive = format!("{folder}/libnative.a");
+    assert!(Command::new(compiler).args(["-g", "-fPIC", "-c", "native.c", "-o", &object]).status().unwrap().success());
+    assert!(Command::new("ar").args(["crs", &archive, &object]).status().unwrap().success());
+    println!("cargo:rustc-link-search=native={folder}");
+    println!("cargo:rustc-link-lib=static=native");
+}
+"#;
+
+const AROUND_NATIVE: &str = r#"
+unsafe extern "C" {
+    fn raise_to(value: i32);
+    fn highest_so_far() -> i32;
+}
+
+#[test]
+fn highest() {
+    std::thread::scope(|scope| {
+        scope.spawn(|| unsafe { raise_to(3) });
+        scope.spawn(|| unsafe { raise_to(5) });
+    });
+    assert_eq!(unsafe { highest_so_far() }, 5);
+}
+"#;
+
+#[test]
+fn what_a_build_script_compiles_is_recorded() {
+    let workshop = Workshop::empty();
+    let source = workshop.path("src/lib.rs");
+    let folder = source.parent().and_then(Path::parent).expect("in a folder");
+    std::fs::create_dir_all(folder.join("src")).expect("made");
+    let manifest = "[package]\nname = \"native-part\"\nversion = \"0.0.0\"\nedition = \"2024\"\n";
+    let files = [("src/lib.rs", AROUND_NATIVE), ("build.rs", BUILD), ("native.c", NATIVE), ("Cargo.toml", manifest)];
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).expect("written");
+    }
+    let run = test(folder, "--stop-after 1");
+    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err));
+    assert!(find(&report, "highest")["finds"][0].to_string().contains("native.c:7"), "{report:#}{}", run.err);
+}
+
 #[test]
 fn the_tests_of_a_project_are_tested_and_go_on() {
     let workshop = Workshop::empty();
