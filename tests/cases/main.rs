@@ -79,6 +79,7 @@ cases! {
     entropy: "entropy.c";
     event_loop: "event-loop.c";
     exceptions: "exceptions.cpp";
+    first_uses: "first-uses.c";
     fork_handlers: "fork-handlers.c";
     formats: "formats.c";
     futex_mutex: "futex-mutex.c";
@@ -102,6 +103,7 @@ cases! {
     messages_in_order: "messages-in-order.c";
     mmap_twice: "mmap-twice.c";
     mutex_kinds: "mutex-kinds.c";
+    named_semaphore: "named-semaphore.c";
     once: "once.c";
     once_cpp: "once.cpp";
     once_early: "once-early.cpp";
@@ -126,6 +128,7 @@ cases! {
     orders_futex_bitset: "orders-futex-bitset.c";
     orders_futex_requeue: "orders-futex-requeue.c";
     orders_futex_waitv: "orders-futex-waitv.c";
+    orders_futex_waitv_private: "orders-futex-waitv.c", "-DPRIVATE=128";
     orders_futex_wake_op: "orders-futex-wake-op.c";
     orders_handler: "orders-handler.c";
     orders_handler_in_wait: "orders-handler-in-wait.c";

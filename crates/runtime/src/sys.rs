@@ -214,9 +214,18 @@ pub fn futex_wake(word: *const AtomicU32, how_many: c_int) {
     call!(FUTEX, word, FUTEX_WAKE | FUTEX_PRIVATE, how_many);
 }
 
-/// Wakes threads of any process that sleep on a word of the program; how many, or minus the error.
+/// Sleeps for a span of time, or until a thread of any process wakes those of this word; not at all if it has another value.
+pub fn futex_wait_any(word: usize, value: u32, span: Timespec) {
+    const FUTEX_WAIT: c_int = 0;
+    call!(FUTEX, word, FUTEX_WAIT, value, &raw const span);
+}
+
+/// Wakes threads that sleep on a word of the program: those for which it is this process's own, then those of any process; how many.
 pub fn futex_wake_any(word: usize, how_many: c_int) -> isize {
-    call!(FUTEX, word, FUTEX_WAKE, how_many)
+    let most = how_many as isize;
+    let wake = |of_whom, most: isize| if most > 0 { call!(FUTEX, word, FUTEX_WAKE | of_whom, most).max(0) } else { 0 };
+    let own = wake(FUTEX_PRIVATE, most);
+    own + wake(0, most - own)
 }
 
 pub const READ_ONLY: c_int = 0;

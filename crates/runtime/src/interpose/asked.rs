@@ -155,9 +155,8 @@ impl Requests {
     /// Two requests are good for one report, too.
     fn change(&self, thread: &'static Thread, (is_known, was, is): (bool, bool, bool), place: usize) {
         let semaphore = if is_known { self.channel() } else { Channel::new(0) };
-        let _step = log::together(thread, u64::from(!is_known) + u64::from(was) + u64::from(is));
+        let _step = log::together(thread, u64::from(was) + u64::from(is));
         if !is_known {
-            record(thread, Kind::SemaphoreInit, &semaphore, 0, place);
             self.semaphore.store(semaphore.number() + 1, Relaxed);
         }
         if was {

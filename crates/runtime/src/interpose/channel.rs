@@ -151,16 +151,12 @@ pub(super) fn post_locked(
 ) -> u64 {
     let Message { bytes, value, text } = message;
     let known = get(bucket, key);
-    let is_new = known.as_ref().is_none_or(Channel::is_unwritten);
     let mut channel = known.unwrap_or_else(|| Channel::new(UNWRITTEN));
     if channel.is_unwritten() {
         channel.bytes = bytes;
     }
     let posts = if channel.bytes == ONE_BY_ONE { value.min(MOST_AT_ONCE) } else { 1 };
-    let _step = log::together(thread, u64::from(is_new) + posts + 2);
-    if is_new {
-        record(thread, Kind::SemaphoreInit, &channel, 0, place);
-    }
+    let _step = log::together(thread, posts + 2);
     let write = |order: &mut Order| order.write(text);
     let turn = Turn::new(thread, (bucket, key), &channel, place, write);
     for _ in 0..posts {

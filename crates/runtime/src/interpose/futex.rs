@@ -49,7 +49,11 @@ pub unsafe extern "C" fn syscall(number: usize, a: usize, b: usize, c: usize, d:
     if let Some(result) = outside(number, a, b, c).or_else(|| notice(number, a, b, c, d)) {
         return result;
     }
-    let futex = || (number == number::FUTEX).then(|| controlled_futex([a, b, c, d, e, f])).flatten();
+    let futex = || match number {
+        number::FUTEX => controlled_futex([a, b, c, d, e, f]),
+        number::FUTEX_WAITV => controlled_wait_for_several(),
+        _ => None,
+    };
     let ours = || futex().or_else(|| cloned::by_number(number, [a, b, c, d, e]));
     // SAFETY: the program's call.
     let call = || unsafe { sys::syscall(number, [a, b, c, d, e, f]) };
@@ -122,6 +126,15 @@ fn controlled_futex([word, operation, value, at, _, third]: [usize; 6]) -> Optio
     };
     thread.end();
     Some(result)
+}
+
+/// `FUTEX_WAITV` is over at once, as any such wait may be: who calls it looks again at its words, and others get the turn.
+fn controlled_wait_for_several() -> Option<isize> {
+    let thread = tracked().filter(|_| controller::controlled())?;
+    thread.begin_apart();
+    log::refused(thread, 0, 0, EAGAIN);
+    thread.end();
+    Some(0)
 }
 
 /// The program's word.
@@ -197,7 +210,7 @@ fn wait(thread: &'static Thread, word: usize, value: u32, deadline: Option<Deadl
     }
 }
 
-/// Wakes those that wait here, then those that wait in the kernel (`futex_waitv`, code that is not built by us).
+/// Wakes those that wait here, then those that wait in the kernel (code that is not built by us).
 fn wake(word: usize, most: usize) -> isize {
     let bucket = waiting::lock(word);
     let mut woken = 0;
@@ -208,6 +221,5 @@ fn wake(word: usize, most: usize) -> isize {
     }
     bucket.unlock();
     let left = c_int::try_from(most - woken).unwrap_or(c_int::MAX);
-    let in_kernel = if left > 0 { sys::futex_wake_any(word, left).max(0) } else { 0 };
-    woken.cast_signed() + in_kernel
+    woken.cast_signed() + sys::futex_wake_any(word, left)
 }

@@ -225,6 +225,10 @@ fn object(set: c_int, number: u16) -> u64 {
     SEMAPHORES + (u64::from(set as u32) << 16 | u64::from(number)) * 16
 }
 
+/// What the runtime knows of it, beside its count.
+const KNOWN: u64 = 1;
+const SET_AGAIN: u64 = 2;
+
 /// Where the runtime keeps what is known of it.
 fn key(set: c_int, number: u16) -> usize {
     1 << 61 | (object(set, number) - SEMAPHORES) as usize
@@ -236,14 +240,16 @@ fn value(set: c_int, number: u16) -> u64 {
     call!(SEMCTL, set, number, VALUE).max(0) as u64
 }
 
-/// What it holds, as far as the log goes; it comes into being where the log knows nothing. The bucket is locked.
+/// What it holds, as far as the log goes. One that was set again comes into being; one that the log does not know needs no record, since
+/// its first one says what it holds. The bucket is locked.
 fn held(thread: &'static Thread, bucket: &Bucket, set: c_int, number: u16, before: u64, place: usize) -> u64 {
     let object_here = bucket.object_or_new(key(set, number));
     let [known, count, _] = object_here.words.get();
-    if known != 0 {
-        return count;
+    match known {
+        KNOWN => return count,
+        SET_AGAIN => _ = log::sync(thread, Kind::SemaphoreInit, place, object(set, number), before),
+        _ => {}
     }
-    log::sync(thread, Kind::SemaphoreInit, place, object(set, number), before);
     before
 }
 
@@ -266,7 +272,7 @@ fn change(thread: &'static Thread, set: c_int, operation: Operation, place: usiz
             log::sync(thread, Kind::Down, place, object(set, number), count | tried);
         }
     }
-    bucket.object_or_new(key(set, number)).words.set([1, count, 0]);
+    bucket.object_or_new(key(set, number)).words.set([KNOWN, count, 0]);
     bucket.unlock();
     thread.end();
 }
@@ -276,7 +282,9 @@ fn forget(thread: &'static Thread, set: c_int, number: u16) {
     let error = sys::errno();
     thread.occupy();
     let bucket = waiting::lock(key(set, number));
-    bucket.forget(key(set, number));
+    if let Some(object) = bucket.object(key(set, number)) {
+        object.words.set([SET_AGAIN, 0, 0]);
+    }
     bucket.unlock();
     thread.end();
     sys::set_errno(error);

@@ -29,11 +29,7 @@ fn post(sender: &'static Thread, to: u64, number: u64, place: usize) {
     }
     let bucket = waiting::lock(key(to, number));
     let kept = bucket.object_or_new(key(to, number));
-    let [known, count, _] = kept.words.get();
-    let _step = log::together(sender, 2);
-    if known == 0 {
-        log::sync(sender, Kind::SemaphoreInit, place, object(to, number), 0);
-    }
+    let [_, count, _] = kept.words.get();
     log::sync(sender, Kind::Post, place, object(to, number), count);
     kept.words.set([1, count + 1, 0]);
     bucket.unlock();

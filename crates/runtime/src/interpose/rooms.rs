@@ -90,12 +90,9 @@ fn change_room(
     place: usize,
     change: impl FnOnce(&mut Channel) -> (Kind, u64),
 ) {
-    let known = get(bucket, room.key);
-    let _step = log::together(thread, 1 + u64::from(known.is_none()));
-    let mut channel = known.unwrap_or_else(|| {
+    let mut channel = get(bucket, room.key).unwrap_or_else(|| {
         let mut new = Channel::new(0);
         new.writes = room.left;
-        record(thread, Kind::SemaphoreInit, &new, new.writes, place);
         new
     });
     let (kind, count) = change(&mut channel);

@@ -8,6 +8,7 @@ use crate::controller;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log::{self, Together};
+use crate::program_time;
 use crate::record::{Kind, tried_if};
 use crate::sys::{self, CLOCK_REALTIME, Deadline, EAGAIN, EBUSY, EINTR, ETIMEDOUT, Timespec};
 use crate::threads::Thread;
@@ -26,11 +27,11 @@ fn value(semaphore: usize) -> u64 {
     value.max(0) as u64
 }
 
-/// Makes the log agree with the count that was found: a semaphore that it does not know came into being, one that it
-/// knows otherwise was changed by another process. The bucket is locked; its object keeps the count. The next record is in
-/// the same step.
+/// Makes the log agree with the count that was found: one that it knows otherwise was changed by another process. One that it does not
+/// know needs no record, since its first one says what it holds: which thread comes first depends on the schedule, and with it the
+/// thread's count of events would. The bucket is locked; its object keeps the count. The next record is in the same step.
 fn agree(thread: &'static Thread, bucket: &Bucket, semaphore: usize, count: u64, place: usize) -> Option<Together> {
-    let differs = bucket.object(semaphore).is_none_or(|object| object.words.get()[0] != count);
+    let differs = bucket.object(semaphore).is_some_and(|object| object.words.get()[0] != count);
     differs.then(|| {
         let step = log::together(thread, 2);
         log::sync(thread, Kind::SemaphoreInit, place, semaphore as u64, count);
@@ -126,20 +127,46 @@ fn taken(thread: &'static Thread, semaphore: usize, tried: bool, place: usize) {
     remember(bucket, semaphore, left);
 }
 
-/// The library waits where other processes may post.
+/// Where other processes may post, the thread sleeps in the kernel until it finds something. What it takes is taken under the bucket's
+/// lock, in its turn: the log has the counts as they were, and another thread finds none that is taken and not recorded.
 fn down_shared(thread: &'static Thread, semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
-    controller::outside(thread);
-    thread.end();
-    let result = real_wait(semaphore, deadline);
-    let error = if result == 0 { 0 } else { sys::errno() };
-    thread.occupy();
-    controller::inside(thread);
-    if result == 0 {
+    loop {
         let bucket = waiting::lock(semaphore);
-        taken(thread, semaphore, deadline.is_some(), place);
+        let error = attempt(semaphore);
+        if error == 0 {
+            taken(thread, semaphore, deadline.is_some(), place);
+        }
         bucket.unlock();
+        if error != EBUSY {
+            return error;
+        }
+        controller::outside(thread);
+        thread.end();
+        let error = sleep_while_empty(thread, semaphore, deadline.map(program_time::real));
+        thread.occupy();
+        controller::inside(thread);
+        if error != 0 {
+            return error;
+        }
     }
-    error
+}
+
+/// Sleeps until the count is not zero; else an error number. A post of another process is seen when a slice of the sleep ends.
+fn sleep_while_empty(thread: &'static Thread, semaphore: usize, deadline: Option<Deadline>) -> c_int {
+    const SLICE: Timespec = Timespec { seconds: 0, nanoseconds: 5_000_000 };
+    let interruptions = thread.deferred.interruptions();
+    while value(semaphore) == 0 {
+        if thread.deferred.interruptions() != interruptions || waiting::to_be_cancelled(thread) {
+            return EINTR;
+        }
+        let left = deadline.map(|deadline| deadline.at.since(sys::now(deadline.clock)));
+        if left.is_some_and(|left| left.seconds < 0) {
+            return ETIMEDOUT;
+        }
+        let slice = left.map_or(SLICE, |left| if left.seconds > 0 { SLICE } else { left.min(SLICE) });
+        sys::futex_wait_any(semaphore, 0, slice);
+    }
+    0
 }
 
 extern "C" fn wait(semaphore: usize, place: usize) -> c_int {
@@ -182,6 +209,9 @@ extern "C" fn post(semaphore: usize, place: usize) -> c_int {
         log::sync(thread, Kind::Post, place, semaphore as u64, before);
         remember(bucket, semaphore, before + 1);
         bucket.release_next(semaphore);
+        if shared(semaphore) {
+            sys::futex_wake_any(semaphore, c_int::MAX); // those that sleep here without the library's knowledge
+        }
     } else {
         log::refused(thread, place, semaphore, sys::errno());
     }
