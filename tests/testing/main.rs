@@ -598,6 +598,8 @@ fn runs_do_not_meet_in_a_sandbox_and_their_children_end() {
     let report = report(&workshop, "--sandbox --watch result --jobs 2");
     assert!(!failures(&report).contains("exit status 2"), "{report:#}");
     assert!(failures(&report).contains("the result differs from that of passing runs"), "{report:#}");
+    let notes = report["tests"][0]["notes"].to_string();
+    assert!(notes.contains("processes that this one forks are not recorded"), "{report:#}");
     assert!(start.elapsed() < Duration::from_secs(300), "children are not waited for");
     let left = Command::new("pgrep").arg("-f").arg(workshop.path("program")).output();
     assert!(left.is_ok_and(|left| left.stdout.is_empty()), "a child lives on");

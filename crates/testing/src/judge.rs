@@ -189,8 +189,11 @@ pub fn judge(run: &Observation, baseline: &Baseline, settings: &Settings) -> Eff
 /// The line that tells most of a failure: one that passing runs do not have, of the errors first. And the place of the panic that it
 /// belongs to.
 fn message(run: &Observation, baseline: &Baseline) -> (Option<String>, Option<String>) {
-    let errors: Vec<&str> = baseline.new_lines(ERRORS, run.errors());
-    let output: Vec<&str> = baseline.new_lines(OUTPUT, run.output());
+    let new_lines = |name, text| -> Vec<&str> {
+        baseline.new_lines(name, text).into_iter().filter(|line| !is_head_of_difference(line)).collect()
+    };
+    let errors = new_lines(ERRORS, run.errors());
+    let output = new_lines(OUTPUT, run.output());
     let told = TELLING.iter().find_map(|telling| {
         [&errors, &output].into_iter().find_map(|lines| {
             let first = || lines.iter().position(|line| telling.is_match(line));
@@ -221,6 +224,11 @@ fn message(run: &Observation, baseline: &Baseline) -> (Option<String>, Option<St
 /// Whether a line of Rust's own framework says no more than that a test has begun: it is cut off where the run ends.
 fn is_progress_of_tests(line: &str) -> bool {
     line.strip_prefix("test ").is_some_and(|rest| rest.trim_end().ends_with(" ..."))
+}
+
+/// Whether a line is one with which `diff -u` begins, or a part of it: the names of the files may look like words about a failure.
+fn is_head_of_difference(line: &str) -> bool {
+    ["--- ", "+++ ", "@@ "].iter().any(|head| line.starts_with(head))
 }
 
 /// The panic of a failed assertion in the thread of a test of Rust's own framework. Panics of other threads may belong to the test, and are
@@ -285,6 +293,13 @@ mod tests {
         ] {
             assert_eq!(failed(output).message.as_deref(), Some(message));
         }
+    }
+
+    #[test]
+    fn a_difference_of_files_is_told_by_what_the_script_says_of_it() {
+        let difference = "--- tests/expected.txt\t2026-01-01\n+++ out/result\t2026-01-02\n@@ -1 +1 @@\n-n 3\n+n 2\n";
+        let failed = failed(&format!("{difference}FAIL: wrong totals\n"));
+        assert_eq!(failed.message.as_deref(), Some("FAIL: wrong totals"));
     }
 
     #[test]

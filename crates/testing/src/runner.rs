@@ -39,8 +39,8 @@ pub struct Ran {
     pub released: bool,
     /// Whether a sleep was over before its time, since it let other threads run.
     pub has_slept: bool,
-    /// What the runtime said of work that may go on at the same time, and that the trace does not show so.
-    pub said: Option<String>,
+    /// What the runtime said of work that may go on at the same time and that the trace does not show so, and of processes without a trace.
+    pub said: Vec<String>,
 }
 
 /// A run that was made without recording it.
@@ -266,11 +266,17 @@ const REFUSED: &str = "refused";
 
 /// Lines of the runtime that begin so tell what its traces do not show.
 const NOT_SEEN: &str = "foretrace: OpenMP: ";
+/// Lines of the runtime that end so name processes of the program.
+const NOT_RECORDED: &str = " are not recorded";
 
-/// What such a line says, if there is one.
-fn what_is_not_seen(output: &Path) -> Option<String> {
-    let errors = std::fs::read_to_string(output.join(STDERR)).ok()?; // as an extra
-    errors.lines().find_map(|line| line.strip_prefix(NOT_SEEN)).map(|said| format!("OpenMP: {said}"))
+/// What such lines say.
+fn what_is_not_seen(output: &Path) -> Vec<String> {
+    let errors = std::fs::read_to_string(output.join(STDERR)).unwrap_or_default(); // as an extra
+    let of_openmp = errors.lines().find_map(|line| line.strip_prefix(NOT_SEEN)).map(|said| format!("OpenMP: {said}"));
+    let said = |line: &str| Some(line.strip_prefix("foretrace: ")?.strip_suffix(NOT_RECORDED)?.to_string());
+    let others =
+        errors.lines().find_map(said).map(|who| format!("{who}{NOT_RECORDED}: failures in them may be missed"));
+    of_openmp.into_iter().chain(others).collect()
 }
 
 /// The file that says that a wait ended at its limit while the controller held back threads that could have gone on.

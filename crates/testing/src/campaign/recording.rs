@@ -146,7 +146,7 @@ impl Campaign<'_> {
         self.state.runs += 1;
         self.state.report.times.running += ran.took;
         self.work.learn(ran.folder.path());
-        if let Some(said) = &ran.said {
+        for said in &ran.said {
             self.note(said.clone());
         }
         if ran.seen.ending == recorder::Ending::Hang && self.state.baseline.runs() == 0 && self.state.found.is_empty() {
