@@ -165,7 +165,7 @@ pub extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize
         }
         Some((thread, End::Socket)) => {
             let read = || real::read(file, to, bytes);
-            return socket_order::receive(thread, file, (&[[to as usize, bytes]], Call::Receive), place, read);
+            return socket_order::receive(thread, file, (&[[to as usize, bytes]], 0), place, read);
         }
         Some((_, End::Random)) => return entropy::read_device(file, to, bytes),
         Some((thread, End::File(key))) => {

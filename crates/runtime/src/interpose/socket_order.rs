@@ -15,7 +15,7 @@ use super::poll::{Poll, READABLE};
 use super::sockets::{self, Parts};
 use super::unseen::{LISTENING, What, has_threads};
 use super::unseen_calls;
-use super::{files, interpose, real, tracked};
+use super::{files, interpose, real, socket_pair, tracked};
 use crate::controller;
 use crate::feed::sockets::Call;
 use crate::hooks::begin::Begin;
@@ -143,8 +143,13 @@ pub fn watch(thread: &'static Thread, file: c_int) {
 
 /// So many bytes were read, or one connection accepted; 0 for the end of what the other side sends.
 fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: usize) {
-    let error = sys::errno();
     thread.begin();
+    record_received(thread, file, bytes, place);
+}
+
+/// The record of that, and the end of the hook.
+fn record_received(thread: &'static Thread, file: c_int, bytes: u64, place: usize) {
+    let error = sys::errno();
     LOCK.lock();
     let number = Socket::of_file(file).and_then(|socket| socket.take(bytes)).unwrap_or(SENT.load(Relaxed));
     log::sync(thread, Kind::Depart, place, OUTSIDE, number);
@@ -189,21 +194,32 @@ fn sending(file: c_int, place: usize, send: impl FnOnce() -> isize) -> isize {
 }
 
 /// Reads from what may be a socket into these parts.
-fn receiving(file: c_int, (to, call): (Parts, Call), place: usize, read: impl FnOnce() -> isize) -> isize {
+fn receiving(file: c_int, (to, flags): (Parts, c_int), place: usize, read: impl FnOnce() -> isize) -> isize {
     let Some(thread) = tracked().filter(|_| is_socket(file)) else { return read() };
-    receive(thread, file, (to, call), place, read)
+    receive(thread, file, (to, flags), place, read)
 }
 
 /// Reads from a socket into these parts.
 pub fn receive(
     thread: &'static Thread,
     file: c_int,
-    (to, call): (Parts, Call),
+    (to, flags): (Parts, c_int),
     place: usize,
     read: impl FnOnce() -> isize,
 ) -> isize {
+    let call = by_flags(flags);
     watch(thread, file);
     before_waiting(thread, file);
+    if is_taken_in_turn(file, flags) && begin_when_readable(thread, file) {
+        let bytes = sockets::receive(thread, file, to, call, read);
+        thread.occupy();
+        if bytes >= 0 {
+            record_received(thread, file, bytes as u64, place);
+        } else {
+            thread.end();
+        }
+        return bytes;
+    }
     in_one_step(file, || {
         let bytes = sockets::receive(thread, file, to, call, read);
         if bytes >= 0 {
@@ -233,6 +249,39 @@ fn in_one_step<R>(file: c_int, receive: impl FnOnce() -> R) -> R {
     let received = receive();
     lock.unlock();
     received
+}
+
+/// Whether a call is to wait for its turn and then take what is there: how many bytes that are depends on the schedule then, and not on when
+/// the kernel wakes the thread. So it is with one thread at a time, for a call that waits for some bytes, without a limit, which the
+/// program itself sends.
+fn is_taken_in_turn(file: c_int, flags: c_int) -> bool {
+    const DONT_WAIT: c_int = 0x40;
+    const WAIT_FOR_ALL: c_int = 0x100;
+    const SOCKET_LEVEL: usize = 1;
+    const RECEIVE_LIMIT: usize = 20;
+    let has_limit = || {
+        let (mut limit, mut length) = ([0_i64; 2], 16_u32);
+        call!(GETSOCKOPT, file, SOCKET_LEVEL, RECEIVE_LIMIT, limit.as_mut_ptr(), &raw mut length) != 0
+            || limit != [0; 2]
+    };
+    let waits_alone = flags & (DONT_WAIT | WAIT_FOR_ALL) == 0 && waits(file);
+    controller::controlled() && waits_alone && !has_limit() && socket_pair::is_own(file)
+}
+
+/// Sleeps until there is something to be read when the thread has its turn, and begins the hook there. Not if a signal comes first:
+/// receiving goes on after some, polling after none.
+fn begin_when_readable(thread: &'static Thread, file: c_int) -> bool {
+    let error = sys::errno();
+    let mut poll = Poll::new(file, READABLE);
+    while real::poll((&raw mut poll).cast(), 1, -1) >= 0 {
+        thread.begin();
+        if call!(POLL, &raw mut poll, 1, 0) > 0 {
+            return true;
+        }
+        thread.end();
+    }
+    sys::set_errno(error);
+    false
 }
 
 fn by_flags(flags: c_int) -> Call {
@@ -358,19 +407,19 @@ extern "C" fn shutdown_(file: c_int, how: c_int, place: usize) -> c_int {
 
 pub extern "C" fn recv_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, place: usize) -> isize {
     let part = [[to as usize, bytes]];
-    receiving(file, (&part, by_flags(flags)), place, || real::recv(file, to, bytes, flags))
+    receiving(file, (&part, flags), place, || real::recv(file, to, bytes, flags))
 }
 
 #[rustfmt::skip]
 pub extern "C" fn recvfrom_(file: c_int, to: *mut c_void, bytes: usize, flags: c_int, from: *mut c_void, length: *mut u32) -> isize {
     let part = [[to as usize, bytes]];
-    receiving(file, (&part, by_flags(flags)), 0, || real::recvfrom(file, to, bytes, flags, from, length))
+    receiving(file, (&part, flags), 0, || real::recvfrom(file, to, bytes, flags, from, length))
 }
 
 pub unsafe extern "C" fn receive_message(file: c_int, message: *mut c_void, flags: c_int, place: usize) -> isize {
     // SAFETY: the program's message.
     let parts = unsafe { sockets::parts_of_message(message) };
-    receiving(file, (parts, by_flags(flags)), place, || real::recvmsg(file, message, flags))
+    receiving(file, (parts, flags), place, || real::recvmsg(file, message, flags))
 }
 
 extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
@@ -384,7 +433,7 @@ extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usi
     };
     // SAFETY: the program's array of so many.
     let to = unsafe { sockets::parts_at(parts, count.max(0) as usize) };
-    let receive = || receiving(file, (to, Call::Receive), place, || real::readv(file, parts, count));
+    let receive = || receiving(file, (to, 0), place, || real::readv(file, parts, count));
     let read = files::accessing(c"readv", LOOKS, file, place, receive);
     if let Some((thread, key, all)) = channel.filter(|_| read > 0) {
         // SAFETY: the program's array of so many.
