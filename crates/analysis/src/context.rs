@@ -10,6 +10,7 @@ use foretrace_encodings::{Marked, Reads, Rules, TraceView, constant_reads_while}
 use foretrace_solve::Limits;
 use foretrace_trace::{EventId, Pattern, Semantics, Transaction, Triple, Value};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -23,6 +24,8 @@ pub(crate) struct AnalysisContext<'a> {
     pub(crate) stop: &'a AtomicBool,
     /// The trace with marks, where context switches are bounded.
     marked: Option<Marked>,
+    /// Set when some thread has found that prefixes reach too many states, of the variables on which conditions depend.
+    pub(crate) too_many_states: Arc<AtomicBool>,
 }
 
 impl<'a> AnalysisContext<'a> {
@@ -39,7 +42,16 @@ impl<'a> AnalysisContext<'a> {
         let switches = options.context_switches;
         let checker = Checker::new(view.trace, view.observed, transactions, options.question)?.within(switches);
         let marked = switches.map(|switches| Marked::new(view, switches));
-        Ok(AnalysisContext { view, checker, options, constants, deadline, stop, marked })
+        Ok(AnalysisContext {
+            view,
+            checker,
+            options,
+            constants,
+            deadline,
+            stop,
+            marked,
+            too_many_states: Arc::default(),
+        })
     }
 
     /// What a solver gets: the facts, with marks where context switches are bounded, and the rules.

@@ -4,6 +4,7 @@ use crate::context::AnalysisContext;
 use crate::reachable::{Reachability, Reachable};
 use foretrace_trace::{EventId, Triple, VarId};
 use rustc_hash::FxHashMap;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// States that are made for all variables together.
 const MOST_MADE: usize = 300_000;
@@ -70,11 +71,16 @@ impl<'c, 'a> KnownStates<'c, 'a> {
         let context = self.context;
         let reachability = self.reachability.get_or_insert_with(|| context.reachability()).as_ref()?;
         let kind = (!reachability.counts(var)).then_some(var);
+        let is_for_all = kind.is_none(); // then another thread of the run finds the same
+        self.is_over |= is_for_all && context.too_many_states.load(Relaxed);
         if !self.known.contains_key(&kind) && !self.is_over {
             let limits = context.limits();
             match reachability.all(var, &|| limits.reached().is_none()) {
                 Some(reachable) => drop(self.known.insert(kind, reachable)),
-                None => self.is_over = true,
+                None => {
+                    self.is_over = true;
+                    context.too_many_states.fetch_or(is_for_all && limits.reached().is_none(), Relaxed);
+                }
             }
             self.is_over |= self.known.values().map(Reachable::count).sum::<usize>() > MOST_MADE;
         }

@@ -103,7 +103,9 @@ pub fn decide(
             let asked = (options, &apart_options);
             opened = OpenTries::in_trace(trace);
             let on_every_path = OpenTries::view(opened.as_ref(), view);
-            Some(Apart::new((view, on_every_path), transactions, asked, context.constants.clone(), deadline, stop)?)
+            let constants = context.constants.clone();
+            let apart = Apart::new((view, on_every_path), transactions, asked, constants, deadline, stop)?;
+            Some(apart.with_states_of(&context))
         }
         false => None,
     };

@@ -269,10 +269,9 @@ fn after(Triple { first, remote, second }: Triple, mut progress: usize, steps: &
     Some(progress)
 }
 
-/// Whether states decide what is asked, and what their schedules rest on is not to be weighed against that of others.
+/// Whether states decide what is asked.
 pub(crate) fn decides(options: &Options, trace: &Trace) -> bool {
     let question = options.question;
-    let is_unseen = |event: &Event| matches!(event.op, Op::Unseen { .. }) || event.op.is_external();
     question.model == Model::Ctp
         && question.feasibility == Feasibility::Prefix
         && question.independence == Independence::Conflict
@@ -281,7 +280,6 @@ pub(crate) fn decides(options: &Options, trace: &Trace) -> bool {
         && options.dump_smt2.is_none()
         && !options.without.contains(&Decider::States)
         && trace.events.len() <= MOST_EVENTS
-        && !trace.events.iter().any(is_unseen)
 }
 
 /// Of each event, whether it commutes with whatever other threads can do before it, and none of that keeps it from being taken.
@@ -290,7 +288,7 @@ fn commutes(view: TraceView<'_>, regions: &RegionsByThread, is_tried: &[bool]) -
     let accesses = Accesses::new(view, regions);
     let commutes = |id: EventId| match trace.event(id).op {
         _ if trace.event(id).part.is_some() => false, // between its parts no other thread goes on
-        Op::Begin { .. } | Op::End { .. } | Op::Let { .. } | Op::Assume { .. } => true,
+        Op::Begin { .. } | Op::End { .. } | Op::Let { .. } | Op::Assume { .. } | Op::Unseen { .. } => true,
         Op::Call { .. } | Op::Return { .. } | Op::Fork { .. } | Op::Join { .. } => true,
         Op::Release { lock } | Op::ReleaseShared { lock } => !is_tried[lock.index()],
         Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } => accesses.are_apart_from(id),

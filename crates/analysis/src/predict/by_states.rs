@@ -58,7 +58,10 @@ impl Run<'_, '_> {
             Said::Shown(schedule) => schedule,
         };
         match context.checker.check(triple, &schedule) {
-            Ok(witness) => Ok(Some(workers::feasible(triple, context.simplify(witness, None), Decider::States))),
+            Ok(witness) => {
+                let decision = workers::feasible(triple, context.simplify(witness, None), Decider::States);
+                Ok(Some(decision).filter(|decision| decision.rests_on.is_none())) // another schedule may be certain
+            }
             Err(error) => anyhow::bail!(
                 "internal contradiction: states show {triple}, the checker refuses the schedule ({error}): {schedule:?}"
             ),

@@ -109,6 +109,9 @@ fn sections(seed: u64) -> (Trace, Observed) {
             Some(lock) => _ = builder.acquire(thread, lock),
             None => {}
         }
+        if chance.below(4) == 0 {
+            builder.unseen(thread, "code", "object");
+        }
         for _ in 0..1 + chance.below(3) {
             let at = chance.below(3);
             match chance.below(3) {

@@ -19,9 +19,9 @@ use foretrace_solve::{Answer, interruptible};
 use foretrace_trace::{EventId, Feasibility, Independence, Model, Pattern, Question, Transaction, Triple, Value};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// The options of both questions.
@@ -86,6 +86,12 @@ impl<'a> Apart<'a> {
             model_filters: OnceLock::new(),
             shares_sessions: asked.question.feasibility == Feasibility::Prefix && asked.strategy == Strategy::Demand,
         })
+    }
+
+    /// The same, which goes by what the run finds out of the trace's states.
+    pub(crate) fn with_states_of(mut self, run: &AnalysisContext<'_>) -> Apart<'a> {
+        self.model.too_many_states = Arc::clone(&run.too_many_states);
+        self
     }
 
     /// The filters whose refutations hold on every path.
