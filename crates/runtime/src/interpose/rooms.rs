@@ -6,7 +6,6 @@ use super::unseen::{self, What};
 use crate::controller;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
-use crate::log;
 use crate::record::{Kind, tried_if};
 use crate::threads::Thread;
 use crate::waiting::{self, Both, Bucket};
