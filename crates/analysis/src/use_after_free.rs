@@ -1,12 +1,14 @@
 //! Uses after free: accesses of a thread that another schedule puts after the `free` of their memory by another thread.
 //!
 //! A pair of a `free` and an access is asked of the solver like a candidate, in the model of the run, with prefixes that end with the access.
-//! Pairs whose access comes before the `free` in every prefix are left out first: mostly the thread was joined. One pair of each two places
+//! Pairs whose access comes before the `free` in every prefix are left out first: mostly the thread was joined, or a lock protects a pointer
+//! that has another value after the `free`. One pair of each two places
 //! that can happen is enough. That a few cannot says nothing of the others: one may be the only one that no lock protects. So all are asked
 //! about, first some of each two places, or the places stay undecided.
 
 use crate::candidates::AccessLocation;
 use crate::context::AnalysisContext;
+use crate::filters::Filters;
 use crate::options::{Options, Strategy};
 use crate::schedule::simplify_use;
 use crate::schedule_from_assignment::schedule_from_assignment;
@@ -27,6 +29,8 @@ use std::time::Instant;
 const FIRST_OF_CLASS: usize = 4;
 /// Of all places together, pairs that are asked about after these.
 const MOST_LATER: usize = 400;
+/// Of all places together, pairs that are looked at without the solver.
+const MOST_LOOKED_AT: usize = 4000;
 /// Places that are asked about.
 const MOST_CLASSES: usize = 400;
 /// What a question may cost in steps of the solver: not time, so that the same input gives the same bytes.
@@ -92,13 +96,15 @@ pub fn uses_after_free(
     let trace_index = TraceIndex::new(trace);
     let clocks = MustHappenBefore::new(trace, &trace_index);
     let view = TraceView { trace, trace_index: &trace_index, observed, clocks: &clocks };
-    let classes = classes(view);
+    let mut classes = classes(view);
     if classes.is_empty() {
         return Ok(counted);
     }
     let limits = Limits { timeout: options.timeout, deadline, work: None, stop };
     let constants = AnalysisContext::constants(view, options, limits);
     let context = AnalysisContext::new(view, &[], options, constants, deadline, stop)?;
+    counted.places = classes.len() as u64;
+    refute(&context, &mut classes);
     interruptible(stop, || {
         let mut worker = SolverWorker::with_work(&context, WORK);
         let mut known: FxHashSet<Class> = FxHashSet::default();
@@ -108,8 +114,8 @@ pub fn uses_after_free(
             if is_new { told(found) } else { Ok(()) }
         };
         let mut left = MOST_LATER;
-        let mut open: Vec<(&Class, Vec<UseAfterFree>, bool)> = Vec::new();
-        counted.places = classes.len() as u64;
+        // Pairs that were not decided, and others of the same places.
+        let mut open: Vec<(&Class, Vec<UseAfterFree>, &[UseAfterFree])> = Vec::new();
         // The pairs of two places that were not asked about, and how many of them are next.
         let most = |number| if number < MOST_CLASSES { FIRST_OF_CLASS } else { 0 };
         let mut asked: VecDeque<(&Class, &[UseAfterFree], usize)> =
@@ -125,7 +131,7 @@ pub fn uses_after_free(
             let (now, others) = pairs.split_at(most.min(pairs.len()));
             match decide(&context, &mut worker, now)? {
                 Decided::Found(found) => tell(*found, &mut known, &mut counted)?,
-                Decided::Unknown(pairs) => open.push((class, pairs, others.is_empty())),
+                Decided::Unknown(pairs) => open.push((class, pairs, others)),
                 Decided::Impossible if others.is_empty() => {}
                 Decided::Impossible => {
                     let next = others.len().min(left);
@@ -136,15 +142,18 @@ pub fn uses_after_free(
         }
         worker.may_work(MORE_WORK);
         let mut again = MOST_AGAIN;
-        for (class, pairs, are_all) in open {
+        for (class, pairs, others) in open {
             if known.contains(class) {
                 continue;
             }
-            let (now, others) = pairs.split_at(again.min(pairs.len()));
+            let (now, later) = pairs.split_at(again.min(pairs.len()));
             again -= now.len();
-            match decide(&context, &mut worker, now)? {
+            let most = if later.is_empty() { left.min(others.len()) } else { 0 };
+            left -= most;
+            let (next, unasked) = others.split_at(most);
+            match decide_in_turn(&context, &mut worker, [now].into_iter().chain(next.chunks(1)))? {
                 Decided::Found(found) => tell(*found, &mut known, &mut counted)?,
-                Decided::Impossible if are_all && others.is_empty() => {}
+                Decided::Impossible if later.is_empty() && unasked.is_empty() => {}
                 Decided::Impossible | Decided::Unknown(_) => counted.undecided += 1,
             }
         }
@@ -182,6 +191,21 @@ fn classes(view: TraceView<'_>) -> IndexMap<Class, Vec<UseAfterFree>, FxBuildHas
     classes
 }
 
+/// Leaves out pairs whose access comes before the `free` by the orders of locks and of reads with one source.
+fn refute(context: &AnalysisContext<'_>, classes: &mut IndexMap<Class, Vec<UseAfterFree>, FxBuildHasher>) {
+    let go_on = || context.limits().reached().is_none();
+    let filters = Filters::within(context.view, &[], context.options, &context.constants, &go_on);
+    let mut left = MOST_LOOKED_AT;
+    for pairs in classes.values_mut() {
+        pairs.retain(|pair| {
+            let looks_at = left > 0 && go_on();
+            left -= usize::from(looks_at);
+            !looks_at || !filters.refutes_order(pair.free, pair.access)
+        });
+    }
+    classes.retain(|_, pairs| !pairs.is_empty());
+}
+
 enum Decided {
     Found(Box<FoundUse>),
     Impossible,
@@ -207,6 +231,21 @@ fn decide(
         }
     }
     Ok(if unknown.is_empty() { Decided::Impossible } else { Decided::Unknown(unknown) })
+}
+
+/// The same of some after others, up to those that are not impossible.
+fn decide_in_turn<'p>(
+    context: &AnalysisContext<'_>,
+    worker: &mut SolverWorker<'_, '_>,
+    parts: impl Iterator<Item = &'p [UseAfterFree]>,
+) -> anyhow::Result<Decided> {
+    for pairs in parts {
+        match decide(context, worker, pairs)? {
+            Decided::Impossible => {}
+            decided => return Ok(decided),
+        }
+    }
+    Ok(Decided::Impossible)
 }
 
 /// The use after free that a schedule ends with. Where another thread must use the memory before it, that use, which is the first.

@@ -173,6 +173,10 @@ fn what_is_too_large_for_the_solver_is_undecided() {
     let told = &mut |_| panic!("it has no schedule");
     let counted = uses_after_free(&trace, &observed, &options, None, &AtomicBool::new(false), told).expect("no error");
     assert_eq!((counted.places, counted.found, counted.undecided), (1, 0, 1));
+    // What the orders of locks and of reads with one source decide needs no solver.
+    let (locked, observed) = session(true);
+    let counted = uses_after_free(&locked, &observed, &options, None, &AtomicBool::new(false), told).expect("no error");
+    assert_eq!((counted.places, counted.found, counted.undecided), (1, 0, 0));
 }
 
 /// The thread that signals gives the lock back first; the waiter frees the lock, or the condition, too, once it is awake.

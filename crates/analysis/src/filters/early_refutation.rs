@@ -2,7 +2,7 @@
 //!
 //! The prefix in question ends with second: what a longer prefix holds after second can be dropped. So it holds first, remote, second and
 //! what must come before them. Only such events take part here, so every order found holds in every prefix that shows the
-//! candidate. The work is capped, and giving up refutes nothing.
+//! candidate. The work is capped, and giving up refutes nothing. The same refutes other sequences of events, such as a use after a `free`.
 
 use super::forced_reads::ForcedRead;
 use super::orders::Orders;
@@ -81,17 +81,23 @@ impl<'a> EarlyRefutation<'a> {
     }
 
     /// Whether the candidate's orders have a cycle.
-    pub fn refutes(&self, orders: &Orders, reads: &ReadIndex, triple: Triple) -> bool {
-        Closure::new(self, orders, reads, triple).run().is_err()
+    pub fn refutes(&self, orders: &Orders, reads: &ReadIndex, Triple { first, remote, second }: Triple) -> bool {
+        self.refutes_sequence(orders, reads, &[first, remote], second)
+    }
+
+    /// Whether the orders of these events, in this order and then `last`, have a cycle.
+    pub fn refutes_sequence(&self, orders: &Orders, reads: &ReadIndex, before: &[EventId], last: EventId) -> bool {
+        Closure::new(self, orders, reads, last).run(before).is_err()
     }
 }
 
-/// The orders of one candidate.
+/// The orders of one candidate, or of another sequence.
 struct Closure<'a> {
     all: &'a EarlyRefutation<'a>,
     orders: &'a Orders,
     reads: &'a ReadIndex,
-    triple: Triple,
+    /// The last event of the sequence, and of the prefix.
+    last: EventId,
     /// Orders besides those of the clocks.
     added: Vec<(EventId, EventId)>,
     /// Per added order: the added orders that follow from its later event on, itself included.
@@ -104,30 +110,21 @@ struct Closure<'a> {
 }
 
 impl<'a> Closure<'a> {
-    fn new(all: &'a EarlyRefutation<'a>, orders: &'a Orders, reads: &'a ReadIndex, triple: Triple) -> Closure<'a> {
+    fn new(all: &'a EarlyRefutation<'a>, orders: &'a Orders, reads: &'a ReadIndex, last: EventId) -> Closure<'a> {
         let length = |own: &Vec<EventId>| if all.complete { own.len() as u32 } else { 0 };
         let included = all.trace_index.threads.iter().map(length).collect();
-        Closure {
-            all,
-            orders,
-            reads,
-            triple,
-            added: Vec::new(),
-            reach: Vec::new(),
-            included,
-            open: Vec::new(),
-            steps: 0,
-        }
+        Closure { all, orders, reads, last, added: Vec::new(), reach: Vec::new(), included, open: Vec::new(), steps: 0 }
     }
 
-    fn run(&mut self) -> Result<(), Cycle> {
-        let Triple { first, remote, second } = self.triple;
-        for event in [first, remote, second] {
-            self.include(event)?;
+    fn run(&mut self, before: &[EventId]) -> Result<(), Cycle> {
+        let sequence: Vec<EventId> = before.iter().copied().chain([self.last]).collect();
+        for event in &sequence {
+            self.include(*event)?;
         }
-        self.open.extend([(first, first), (remote, remote), (second, second)]);
-        self.add(first, remote)?;
-        self.add(remote, second)?;
+        self.open.extend(sequence.iter().map(|event| (*event, *event)));
+        for pair in sequence.windows(2) {
+            self.add(pair[0], pair[1])?;
+        }
         while let Some((from, to)) = self.open.pop() {
             self.steps += 1;
             if self.steps > MOST_STEPS || self.added.len() >= MOST_ORDERS {
@@ -147,9 +144,9 @@ impl<'a> Closure<'a> {
             grown |= seen > self.included[thread];
             self.included[thread] = self.included[thread].max(seen);
         }
-        let local = self.thread(self.triple.second);
-        if !self.all.complete && self.included[local] > self.position(self.triple.second) + 1 {
-            return Err(Cycle); // the prefix ends with second
+        let local = self.thread(self.last);
+        if !self.all.complete && self.included[local] > self.position(self.last) + 1 {
+            return Err(Cycle); // the prefix ends with the last one
         }
         if grown {
             self.open.extend_from_slice(&self.added); // there is more that they have consequences for
@@ -192,8 +189,8 @@ impl<'a> Closure<'a> {
         if from == to || self.before(to, from) {
             return Err(Cycle);
         }
-        if !self.all.complete && self.at_or_before(self.triple.second, from) {
-            return Err(Cycle); // nothing in the prefix comes after second
+        if !self.all.complete && self.at_or_before(self.last, from) {
+            return Err(Cycle); // nothing in the prefix comes after it
         }
         if self.before(from, to) || self.added.len() >= MOST_ORDERS {
             return Ok(());
@@ -221,7 +218,7 @@ impl<'a> Closure<'a> {
 
     /// Per thread: how many of its events come at or before `event`.
     fn past(&self, event: EventId) -> Vec<u32> {
-        if event == self.triple.second && !self.all.complete {
+        if event == self.last && !self.all.complete {
             return self.included.clone();
         }
         let mut past = vec![0; self.included.len()];

@@ -291,6 +291,14 @@ impl<'a> Filters<'a> {
         }
     }
 
+    /// Whether no prefix that ends with `later` holds `earlier` before, by early refutation, with pins or without.
+    pub(crate) fn refutes_order(&self, earlier: EventId, later: EventId) -> bool {
+        let is_on = !self.without.contains(&Decider::EarlyRefutation);
+        let refutes =
+            |forcing: &Forcing| self.refutation.refutes_sequence(&forcing.orders, &forcing.reads, &[earlier], later);
+        is_on && self.with_or_without_pins(refutes).is_some()
+    }
+
     /// Whether `refutes` does so, and whether it needs pins for that.
     fn with_or_without_pins(&self, refutes: impl Fn(&Forcing) -> bool) -> Option<bool> {
         if refutes(&self.forcing) {
