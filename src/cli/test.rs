@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// repeats. The program reads nothing from a terminal: its input is the file that is redirected to this command, or empty.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 nothing failed and all was tried, 1 something fails, 2 error, 3 nothing failed, but not all was tried.
+Exit codes: 0 nothing failed and all was tried, 1 something fails, 2 error, 3 nothing failed, but not all was tried or judged.
 
 Examples:
   foretrace test -- ./bank 10

@@ -80,6 +80,9 @@ fn write_one(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
         0 if report.is_endless_unrecorded() => {
             writeln!(out, "nothing failed in recorded runs; without recording, the program did not end in time")?
         }
+        0 if report.output_is_open => {
+            writeln!(out, "nothing failed for certain: a run that passed wrote what hardly any other wrote")?
+        }
         0 => writeln!(out, "nothing failed")?,
         1 => writeln!(out, "1 failure")?,
         many => {

@@ -1,5 +1,6 @@
 //! Calls that come out otherwise than in any run that was recorded: waits that end by their limits, tries that find a lock taken.
 
+use super::support::ran;
 use super::{built_with, failures, report};
 
 /// The failure of runs in which a wait ends by its limit, or a try finds its lock taken, which no recorded run shows; `told` stands in its
@@ -44,4 +45,20 @@ fn a_wait_in_the_kernel_ends_by_its_limit_once() {
 #[test]
 fn a_try_that_always_found_its_lock_free_finds_it_taken_once() {
     finds_other_outcome("busy-once.c", "", "busy-once.c");
+}
+
+/// Only the user can tell whether it is wrong, so it is not said that nothing is.
+#[test]
+fn a_line_that_hardly_any_run_writes_is_left_to_the_user() {
+    let workshop = built_with("rarely.c", "");
+    let mut test = |options: &str| {
+        workshop.make("rm -f runs");
+        ran(&mut workshop.shell(&format!("foretrace test --time 20 {options} -- ./program")))
+    };
+    let open = test("");
+    let head = "nothing failed for certain: a run that passed wrote what hardly any other wrote";
+    assert!(open.status == Some(3) && open.out.starts_with(head), "{}{}", open.out, open.err);
+    assert!(open.out.contains("wrote \"total 2\", and another run that passed wrote \"total 1\""), "{}", open.out);
+    let told = test("--fail-when 'total 9'");
+    assert!(told.status == Some(0) && told.out.starts_with("nothing failed\n"), "{}{}", told.out, told.err);
 }

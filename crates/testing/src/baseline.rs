@@ -47,6 +47,8 @@ pub struct Unsteady {
     pub line: String,
     /// What the other run wrote in its place, if it has such a line.
     pub other: Option<String>,
+    /// Whether hardly any run without recording is another one.
+    pub hardly_varies: bool,
 }
 
 /// So many runs without recording, and of each so many this part at least, say that a line is the usual one.
@@ -114,7 +116,7 @@ impl Baseline {
             let alike = single.iter().find(|other| shape(other).0 == shape(line).0);
             let other = alike.or_else(|| single.iter().find(|other| !counts.contains_key(**other)));
             let other = other.map(|other| (*other).clone());
-            Some(Unsteady { runs: (**count, all), line: (*line).clone(), other })
+            Some(Unsteady { runs: (**count, all), line: (*line).clone(), other, hardly_varies: part == STEADY })
         })
     }
 
@@ -355,12 +357,17 @@ mod tests {
         let texts = ["0 b\n1 a\nfirst a\nlines 9\n", "0 a\n1 b\nfirst b\nlines 9\n"].repeat(5);
         texts.iter().for_each(|text| baseline.add_unrecorded(&run(text)));
         baseline.add(&run("0 b\n1 b\nfirst c\nlines 9\n"));
-        let told = baseline.unsteady().map(|unsteady| (unsteady.runs, unsteady.line));
-        assert_eq!(told, Some(((5, 10), "0 b".to_string())), "a line of two forms is told if none hardly varies");
+        let told = baseline.unsteady().map(|unsteady| (unsteady.runs, unsteady.line, unsteady.hardly_varies));
+        assert_eq!(
+            told,
+            Some(((5, 10), "0 b".to_string(), false)),
+            "a line of two forms is told if none hardly varies"
+        );
         baseline.add_unrecorded(&run("0 b\n1 a\nfirst b\nlines 7\n"));
         let kept = serde_json::to_string(&baseline).expect("JSON");
         let again: Baseline = serde_json::from_str(&kept).expect("the same");
-        let unsteady = Unsteady { runs: (10, 11), line: "lines 9".to_string(), other: Some("lines 7".to_string()) };
+        let (line, other) = ("lines 9".to_string(), Some("lines 7".to_string()));
+        let unsteady = Unsteady { runs: (10, 11), line, other, hardly_varies: true };
         for baseline in [&baseline, &again] {
             assert_eq!(baseline.unsteady().as_ref(), Some(&unsteady));
         }

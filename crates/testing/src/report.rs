@@ -34,6 +34,9 @@ pub struct Report {
     /// Checks that no run has failed, and of which it is not decided whether another order fails them, by place.
     #[serde(default)]
     pub open_checks: Vec<String>,
+    /// Whether only the user can tell if a passing run failed: a line of its output is another one, as in hardly any run without recording.
+    #[serde(default)]
+    pub output_is_open: bool,
     /// Recorded runs that gave no trace, so that nothing was predicted from them.
     #[serde(default)]
     pub without_trace: u64,
@@ -168,12 +171,12 @@ impl Find {
 }
 
 impl Report {
-    /// Whether everything that was planned was tried, and no run without recording failed in a way that nothing shows.
+    /// Whether everything that was planned was tried and judged, and no run without recording failed in a way that nothing shows.
     pub fn is_complete(&self) -> bool {
         let is_explored = self.explored.as_ref().is_none_or(|explored| !explored.is_cut_off);
         let is_missed = self.finds.is_empty() && (self.fails_unrecorded() || self.is_endless_unrecorded());
         let is_all = self.left == 0 && self.open_checks.is_empty() && !self.ended_early && is_explored;
-        (is_all || self.has_all_interleavings()) && self.without_trace == 0 && !is_missed
+        (is_all || self.has_all_interleavings()) && self.without_trace == 0 && !is_missed && !self.output_is_open
     }
 
     /// Whether all interleavings were run, and none failed: more recorded runs and schedules would show no other.
@@ -212,5 +215,7 @@ mod tests {
         assert!(!report(None).is_complete());
         let without_trace = Report { without_trace: 1, ..report(explored(true, false)) };
         assert!(!without_trace.is_complete());
+        let open = Report { output_is_open: true, ..report(explored(true, false)) };
+        assert!(!open.is_complete());
     }
 }

@@ -72,7 +72,7 @@ const NOT_HELD: &str =
 
 /// That many runs without recording wrote a line, and that another run passed which wrote another one.
 fn note_of_unsteady(unsteady: &Unsteady) -> String {
-    let Unsteady { runs: (with, all), line, other } = unsteady;
+    let Unsteady { runs: (with, all), line, other, .. } = unsteady;
     let changed = other.as_ref().map_or("did not".to_string(), |other| format!("wrote {other:?}"));
     let wrong = "if one of these is wrong, say so by --fail-when";
     format!("{with} of {all} runs without recording wrote {line:?}, and another run that passed {changed}: {wrong}")
@@ -105,14 +105,17 @@ impl Campaign<'_> {
         }
         self.average();
         let elapsed = self.elapsed();
-        let Campaign { runner, mut state, .. } = self;
+        let Campaign { runner, settings, mut state, .. } = self;
         let mut report = std::mem::replace(&mut state.report, counts);
         let one_way = state.branches.iter().filter(|(_, (ways, _))| !ways.are_both());
         report.one_way = one_way.map(|(place, (_, text))| (place.clone(), text.clone())).collect();
         report.notes.extend(note_of_unseen(&state.unseen));
         report.notes.extend(note_of_not_held(&state.not_held));
         if report.finds.is_empty() {
-            report.notes.extend(state.baseline.unsteady().as_ref().map(note_of_unsteady));
+            let unsteady = state.baseline.unsteady();
+            let is_told_by_user = !settings.compare_output || settings.fail_when.is_some();
+            report.output_is_open = unsteady.as_ref().is_some_and(|one| one.hardly_varies) && !is_told_by_user;
+            report.notes.extend(unsteady.as_ref().map(note_of_unsteady));
         }
         report.one_way.sort_by_key(|(place, _)| is_of_library(place)); // the program's own come first
         report.times.all = elapsed;
