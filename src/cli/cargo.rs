@@ -1,6 +1,6 @@
 //! `foretrace cargo`, and what cargo and rustc call in turn: the compiler and the linker.
 
-use super::native;
+use super::native::{self, TARGET};
 use anyhow::{Context, bail};
 use foretrace_instrument::driver::rust;
 use serde_json::Value;
@@ -33,8 +33,6 @@ impl Args {
 /// The names by which cargo calls us as compiler, and rustc as linker.
 const COMPILER: &str = "foretrace-rustc";
 const LINKER: &str = "foretrace-ld";
-/// What recorded programs run on.
-pub(super) const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// What builds programs.
 const BUILDING: [&str; 9] = ["build", "b", "test", "t", "run", "r", "bench", "rustc", "nextest"];
 

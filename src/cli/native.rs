@@ -1,6 +1,5 @@
 //! C and C++ that the build scripts of a Rust project compile: they find their compilers by variables of the environment, as the crate `cc` does.
 
-use super::cargo::TARGET;
 use anyhow::Context;
 use foretrace_instrument::driver::{self, Language, rust};
 use std::env;
@@ -8,6 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+/// What recorded programs run on.
+pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// The names by which build scripts call us.
 pub const NAMES: [&str; 2] = ["foretrace-build-cc", "foretrace-build-c++"];
 /// What they say of the compilers, most telling first: `CC` and `CXX`.
