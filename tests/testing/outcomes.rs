@@ -51,7 +51,7 @@ fn a_try_that_always_found_its_lock_free_finds_it_taken_once() {
 #[test]
 fn a_line_that_hardly_any_run_writes_is_left_to_the_user() {
     let workshop = built_with("rarely.c", "");
-    let mut test = |options: &str| {
+    let test = |options: &str| {
         workshop.make("rm -f runs");
         ran(&mut workshop.shell(&format!("foretrace test --time 20 {options} -- ./program")))
     };
