@@ -135,7 +135,7 @@ fn tools(folder: &Path) -> anyhow::Result<PathBuf> {
         clear(folder).with_context(failed)?;
     }
     std::fs::create_dir_all(&tools).with_context(failed)?;
-    for name in [COMPILER, LINKER].into_iter().chain(native::NAMES) {
+    for name in [COMPILER, LINKER].into_iter().chain(native::names()) {
         link(&own, &tools.join(name)).with_context(failed)?;
     }
     std::fs::write(stamp, version).with_context(failed)?;

@@ -9,19 +9,38 @@ use std::process::{Command, ExitCode};
 
 /// What recorded programs run on.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// The same as a part of the name of a variable.
+const TARGET_IN_VARIABLES: &str = "x86_64_unknown_linux_gnu";
+
+/// A compiler that build scripts call.
+struct Compiler {
+    /// The name by which they call us.
+    name: &'static str,
+    /// Variables that begin so name a compiler of the language.
+    variable: &'static str,
+    language: Language,
+    /// What compiles what is not recorded.
+    plain: &'static str,
+}
+
+const COMPILERS: [Compiler; 2] = [
+    Compiler { name: "foretrace-build-cc", variable: "CC", language: Language::C, plain: "cc" },
+    Compiler { name: "foretrace-build-c++", variable: "CXX", language: Language::Cxx, plain: "c++" },
+];
+
 /// The names by which build scripts call us.
-pub const NAMES: [&str; 2] = ["foretrace-build-cc", "foretrace-build-c++"];
-/// What they say of the compilers, most telling first: `CC` and `CXX`.
-const VARIABLES: [&str; 2] = ["CC", "CXX"];
+pub fn names() -> impl Iterator<Item = &'static str> {
+    COMPILERS.iter().map(|compiler| compiler.name)
+}
 
 /// The variables that make them call us, but for compilers that the user has chosen.
 pub fn compilers(tools: &Path) -> impl Iterator<Item = (String, PathBuf)> {
-    let ours = NAMES.into_iter().zip(VARIABLES).filter(|(_, variable)| !is_chosen(variable));
-    ours.map(|(name, variable)| (format!("{variable}_{}", TARGET.replace('-', "_")), tools.join(name)))
+    let ours = COMPILERS.iter().filter(|compiler| !is_chosen(compiler.variable));
+    ours.map(|Compiler { name, variable, .. }| (format!("{variable}_{TARGET_IN_VARIABLES}"), tools.join(name)))
 }
 
 fn is_chosen(variable: &str) -> bool {
-    let target = [format!("{variable}_{TARGET}"), format!("{variable}_{}", TARGET.replace('-', "_"))];
+    let target = [format!("{variable}_{TARGET}"), format!("{variable}_{TARGET_IN_VARIABLES}")];
     let general = [format!("TARGET_{variable}"), variable.to_string()];
     target.iter().chain(&general).any(|name| env::var_os(name).is_some())
 }
@@ -29,16 +48,13 @@ fn is_chosen(variable: &str) -> bool {
 /// If we were called by such a name, does the compiler's work. Only what comes into a program of the project's own packages is built for
 /// recording: what others bring is a library, and build scripts and procedural macros are not linked with the runtime.
 pub fn compile(name: &Path, arguments: Vec<OsString>) -> Option<anyhow::Result<ExitCode>> {
-    let (language, plain) = match name.file_name().and_then(OsStr::to_str)? {
-        "foretrace-build-cc" => (Language::C, "cc"),
-        "foretrace-build-c++" => (Language::Cxx, "c++"),
-        _ => return None,
-    };
+    let called = name.file_name()?;
+    let Compiler { language, plain, .. } = COMPILERS.iter().find(|compiler| called == compiler.name)?;
     let folder = name.parent()?.parent()?;
     let (output, package) = (env::var_os("OUT_DIR"), env::var_os("CARGO_MANIFEST_DIR"));
     let own = env::var_os(rust::UNDER_TEST).unwrap_or_default();
     Some(match is_recorded(folder, output.as_deref(), package.as_deref(), &own) {
-        true => driver::run(language, arguments).map(ExitCode::from).map_err(Into::into),
+        true => driver::run(*language, arguments).map(ExitCode::from).map_err(Into::into),
         false => run_plain(plain, &arguments),
     })
 }

@@ -26,16 +26,16 @@ const COARSE: [(c_int, usize); 2] = [(5, 0), (6, 1)];
 /// A tick where the kernel has the fewest, in nanoseconds.
 const TICK: i64 = 10_000_000;
 
-/// Where the latest moment of a coarse clock itself is.
-fn coarse(clock: c_int) -> Option<usize> {
-    COARSE.iter().find(|(coarse, _)| *coarse == clock).map(|(coarse, _)| *coarse as usize)
+/// The places of a coarse clock itself, and of the clock that it follows.
+fn coarse(clock: c_int) -> Option<(usize, usize)> {
+    COARSE.iter().find(|(coarse, _)| *coarse == clock).map(|(coarse, fine)| (*coarse as usize, *fine))
 }
 
 /// Clocks that tell the time; coarse ones tell the same as the others. Those of processor time have other numbers.
 fn index(clock: c_int) -> Option<usize> {
     const PROCESSOR: [c_int; 2] = [2, 3];
-    if let Some((_, fine)) = COARSE.iter().find(|(coarse, _)| *coarse == clock) {
-        return Some(*fine);
+    if let Some((_, fine)) = coarse(clock) {
+        return Some(fine);
     }
     usize::try_from(clock).ok().filter(|index| *index < CLOCKS && !PROCESSOR.contains(&clock))
 }
@@ -129,7 +129,9 @@ pub fn now(clock: c_int) -> Timespec {
 pub fn given(clock: c_int, at: Timespec) {
     let Some(index) = index(clock).filter(|_| !STANDS.load(Relaxed)) else { return };
     let at = nanoseconds(at);
-    coarse(clock).inspect(|coarse| _ = LATEST[*coarse].fetch_max(at, SeqCst));
+    if let Some((own, _)) = coarse(clock) {
+        LATEST[own].fetch_max(at, SeqCst);
+    }
     if LATEST[index].fetch_max(at, SeqCst) < at {
         SHIFT[index].store(at.saturating_sub(nanoseconds(sys::now(clock))), Relaxed);
     }
@@ -138,7 +140,7 @@ pub fn given(clock: c_int, at: Timespec) {
 /// The moment, or one right after the latest that the program has seen where that is later. Who looks later sees a later moment.
 pub fn not_before_latest(clock: c_int, at: Timespec) -> Timespec {
     let Some(latest) = index(clock).map(|index| LATEST[index].load(Relaxed)) else { return at };
-    let latest = coarse(clock).map_or(latest, |coarse| LATEST[coarse].load(Relaxed).max(latest - TICK));
+    let latest = coarse(clock).map_or(latest, |(own, _)| LATEST[own].load(Relaxed).max(latest - TICK));
     if nanoseconds(at) < latest { timespec(latest.saturating_add(1)) } else { at }
 }
 

@@ -82,12 +82,12 @@ impl<'a> EarlyRefutation<'a> {
 
     /// Whether the candidate's orders have a cycle.
     pub fn refutes(&self, orders: &Orders, reads: &ReadIndex, Triple { first, remote, second }: Triple) -> bool {
-        self.refutes_sequence(orders, reads, &[first, remote], second)
+        self.refutes_sequence(orders, reads, &[first, remote, second])
     }
 
-    /// Whether the orders of these events, in this order and then `last`, have a cycle.
-    pub fn refutes_sequence(&self, orders: &Orders, reads: &ReadIndex, before: &[EventId], last: EventId) -> bool {
-        Closure::new(self, orders, reads, last).run(before).is_err()
+    /// Whether the orders of these events, one after the other, have a cycle. The prefix ends with the last of them.
+    pub fn refutes_sequence(&self, orders: &Orders, reads: &ReadIndex, sequence: &[EventId]) -> bool {
+        sequence.last().is_some_and(|last| Closure::new(self, orders, reads, *last).run(sequence).is_err())
     }
 }
 
@@ -116,9 +116,8 @@ impl<'a> Closure<'a> {
         Closure { all, orders, reads, last, added: Vec::new(), reach: Vec::new(), included, open: Vec::new(), steps: 0 }
     }
 
-    fn run(&mut self, before: &[EventId]) -> Result<(), Cycle> {
-        let sequence: Vec<EventId> = before.iter().copied().chain([self.last]).collect();
-        for event in &sequence {
+    fn run(&mut self, sequence: &[EventId]) -> Result<(), Cycle> {
+        for event in sequence {
             self.include(*event)?;
         }
         self.open.extend(sequence.iter().map(|event| (*event, *event)));

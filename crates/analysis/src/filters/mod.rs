@@ -295,7 +295,7 @@ impl<'a> Filters<'a> {
     pub(crate) fn refutes_order(&self, earlier: EventId, later: EventId) -> bool {
         let is_on = !self.without.contains(&Decider::EarlyRefutation);
         let refutes =
-            |forcing: &Forcing| self.refutation.refutes_sequence(&forcing.orders, &forcing.reads, &[earlier], later);
+            |forcing: &Forcing| self.refutation.refutes_sequence(&forcing.orders, &forcing.reads, &[earlier, later]);
         is_on && self.with_or_without_pins(refutes).is_some()
     }
 

@@ -136,7 +136,7 @@ impl<'t> Climber<'t> {
     }
 }
 
-/// Makes threads alternate. Each takes so many turns, then the next one takes its own, until no turn is left.
+/// Lets threads take their turns by rounds: in a round, each thread takes `each` of its turns. The rounds end when no turn is left.
 fn alternate(turns: &mut [ThreadId], each: usize) {
     let mut left: Vec<(ThreadId, usize)> = Vec::new();
     for thread in turns.iter() {
