@@ -155,6 +155,7 @@ cases! {
     orders_shmat: "orders-shmat.c";
     orders_signalfd: "orders-signalfd.c";
     orders_sigqueue: "orders-sigqueue.c";
+    orders_socket_empty: "orders-socket-empty.c";
     orders_socket_pieces: "orders-socket-pieces.c";
     orders_socketpair: "orders-socketpair.c";
     orders_tgkill: "orders-tgkill.c";

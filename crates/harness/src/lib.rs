@@ -18,6 +18,7 @@ mod freed;
 mod kept;
 mod launch;
 mod lines;
+mod looks;
 mod others;
 mod outside;
 mod positions;

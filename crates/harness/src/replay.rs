@@ -6,8 +6,9 @@ use super::ending::Ending;
 use super::error::ReplayError;
 use super::folder::Folder;
 use super::launch::{Ended, Mode, RecordingScope, Run};
+use super::looks;
 use super::program::Program;
-use super::schedule::{Beside, End, Turn, as_file, turns};
+use super::schedule::{Beside, Clocks, End, Turn, as_file, turns};
 use super::target::{self, Places, Target};
 use super::unlogged::Traced;
 use super::verify::{
@@ -98,6 +99,7 @@ impl Plan {
         let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
         let beside =
             recording.map_or(Ok(Beside::default()), |folder| Events::read(folder).map(|events| events.beside()))?;
+        let beside = Beside { clocks: clocks_of(&schedule), ..beside };
         let recording = recording.and_then(|folder| folder.canonicalize().ok());
         Ok(Plan {
             turns,
@@ -129,7 +131,7 @@ impl Plan {
         let ends = steps.iter().zip(last).map(|(step, last)| step.end().max(End::at(last)));
         let turns = turns(steps.iter().zip(ends).map(|(step, end)| (&*step.path, step.at, end)));
         let recording = folder.canonicalize().ok();
-        let beside = Beside { is_recorded_order: true, ..events.beside() };
+        let beside = Beside { clocks: Clocks::AsRecorded, ..events.beside() };
         Ok(Plan { turns, beside, expected, recording, triple: None, watched: None, after_free: None })
     }
 
@@ -146,7 +148,7 @@ impl Plan {
             return Err(ReplayError::NoPositions);
         }
         let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
-        let beside = Events::read(recording)?.beside();
+        let beside = Beside { clocks: clocks_of(&saved), ..Events::read(recording)?.beside() };
         let recording = recording.canonicalize().ok();
         Ok(Plan {
             turns,
@@ -189,6 +191,10 @@ impl Plan {
             .map_err(|error| ReplayError::Io(path.clone(), error))?;
         Ok(path)
     }
+}
+
+fn clocks_of(schedule: &[SavedStep]) -> Clocks {
+    if looks::give_the_same(schedule) { Clocks::AsRecordedOnSchedule } else { Clocks::Later }
 }
 
 /// Runs the program along the plan, in a folder that takes its logs.

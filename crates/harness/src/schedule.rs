@@ -53,8 +53,30 @@ pub struct Beside {
     pub handlers: Vec<Handler>,
     /// Where waits for conditions ended by their limits, by thread and position, in order: no signal ends them before.
     pub late: Vec<(String, u64)>,
-    /// Whether the steps are in the order of the recording: then clocks say exactly what they said.
-    pub is_recorded_order: bool,
+    /// When clocks say exactly what they said.
+    pub clocks: Clocks,
+}
+
+/// When clocks say exactly what they said in the recording. Else they do not go back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Clocks {
+    /// Never.
+    #[default]
+    Later,
+    /// While the program follows the schedule.
+    AsRecordedOnSchedule,
+    /// Until the program leaves the schedule, and also after its end: it is the order of the recording.
+    AsRecorded,
+}
+
+impl Clocks {
+    fn line(self) -> &'static str {
+        match self {
+            Clocks::Later => "",
+            Clocks::AsRecordedOnSchedule => "clocks\n",
+            Clocks::AsRecorded => "recorded\n",
+        }
+    }
 }
 
 /// The schedule as the runtime reads it, with the joins, by thread and position, and what is known beside the steps.
@@ -72,8 +94,5 @@ pub fn as_file<'a>(turns: &[Turn], joins: impl Iterator<Item = (&'a str, u64)>, 
     for (path, at) in &beside.late {
         writeln!(text, "late {path} {at}").expect("into a string");
     }
-    if beside.is_recorded_order {
-        text.push_str("recorded\n");
-    }
-    text
+    text + beside.clocks.line()
 }

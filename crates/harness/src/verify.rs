@@ -2,7 +2,7 @@
 
 mod use_of_freed;
 
-use super::schedule::{Beside, End, Handler};
+use super::schedule::{Beside, Clocks, End, Handler};
 use foretrace_report::{SavedKind, SavedStep, SavedWitness};
 use foretrace_runtime::record::{BY_CANCELLATION, Kind, WOKEN_BY_TIMEOUT, fail};
 use foretrace_runtime::{access_kinds, code_kinds};
@@ -272,7 +272,7 @@ impl Events {
 
     /// What the recording says beside the steps.
     pub fn beside(&self) -> Beside {
-        Beside { handlers: self.handlers(), late: self.late(), is_recorded_order: false }
+        Beside { handlers: self.handlers(), late: self.late(), clocks: Clocks::Later }
     }
 
     /// Where handlers of signals began, and where threads began to unwind since they were cancelled, of each thread in order.

@@ -57,14 +57,17 @@ impl Lock {
         }
     }
 
-    /// Whether the lock is taken now, after a short wait for its holder.
+    /// Whether the lock is taken now, after a wait for its holder, who may never give it back: a tenth of a second at least.
     pub fn is_taken_soon(&self) -> bool {
         const YIELDS: u32 = 200;
-        let is_taken = || self.0.compare_exchange(FREE, HELD, Acquire, Relaxed).is_ok();
-        (0..YIELDS).any(|_| {
-            let is_taken = is_taken();
-            if !is_taken {
-                sys::call!(SCHED_YIELD, 0);
+        const SLEEPS: u32 = 1000;
+        const NANOSECONDS: i64 = 100_000;
+        (0..YIELDS + SLEEPS).any(|turn| {
+            let is_taken = self.0.compare_exchange(FREE, HELD, Acquire, Relaxed).is_ok();
+            match is_taken {
+                true => {}
+                false if turn < YIELDS => drop(sys::call!(SCHED_YIELD, 0)),
+                false => sys::sleep(NANOSECONDS),
             }
             is_taken
         })

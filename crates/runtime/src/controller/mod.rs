@@ -30,7 +30,9 @@ mod watchdog;
 pub use alarms::{begin as begin_alarm, due as due_alarm, handles as handles_signal, take_away};
 pub use chance::Settings;
 pub use onward::{explores, waits_beyond_limit};
-pub use plan::{following, is_as_recorded, is_join_planned, is_late, is_time_for_handler, other_handler, prefer};
+pub use plan::{
+    clocks_are_as_recorded, following, is_join_planned, is_late, is_time_for_handler, other_handler, prefer,
+};
 pub use release::prepare as release_after;
 pub use steer::{failed, transaction_ends, watching};
 pub use target::Access;

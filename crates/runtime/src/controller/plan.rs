@@ -63,6 +63,8 @@ pub(super) static PLAN: Plan = Plan {
 pub(super) static FOLLOWING: AtomicBool = AtomicBool::new(false);
 /// Whether the schedule is the order of the recording, and the program has not left it.
 pub(super) static RECORDED_ORDER: AtomicBool = AtomicBool::new(false);
+/// Whether what clocks said fits the schedule, too.
+static CLOCKS_FIT: AtomicBool = AtomicBool::new(false);
 
 /// Reads the schedule.
 pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
@@ -70,7 +72,11 @@ pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
     let is_other = |line: &'static [u8]| {
         let is_named =
             [join(line), handler(line), late(line), wake(line), limit(line), comes(line)].iter().any(Option::is_some);
-        target::role(line).is_some() || is_named || onward::is_as_explored(line) || is_recorded_order(line)
+        target::role(line).is_some()
+            || is_named
+            || onward::is_as_explored(line)
+            || is_recorded_order(line)
+            || are_clocks(line)
     };
     let is_turn = |line: &&'static [u8]| !is_other(line) && onward::line(line).is_none();
     PLAN.text.set(text);
@@ -79,6 +85,7 @@ pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
         onward::as_explored();
     }
     RECORDED_ORDER.store(lines(text).any(is_recorded_order), SeqCst);
+    CLOCKS_FIT.store(lines(text).any(are_clocks), SeqCst);
     PLAN.lines.set(parse_all(lines(text).filter(is_turn))?);
     PLAN.longest.set(PLAN.lines.get().iter().map(|line| line.at).max().unwrap_or_default());
     PLAN.joins.set(parse_all(lines(text).filter_map(join))?);
@@ -211,6 +218,11 @@ fn is_recorded_order(line: &[u8]) -> bool {
     line == b"recorded"
 }
 
+/// Whether a line says that clocks are to say what they said while the program follows the schedule.
+fn are_clocks(line: &[u8]) -> bool {
+    line == b"clocks"
+}
+
 /// The rest of a line that says how many bytes the logs may have.
 fn limit(line: &'static [u8]) -> Option<&'static [u8]> {
     line.strip_prefix(b"limit ")
@@ -297,9 +309,9 @@ pub fn following() -> bool {
     FOLLOWING.load(SeqCst)
 }
 
-/// Whether all that threads can know of one another is as in the recording.
-pub fn is_as_recorded() -> bool {
-    RECORDED_ORDER.load(Relaxed)
+/// Whether clocks are to say exactly what they said in the recording.
+pub fn clocks_are_as_recorded() -> bool {
+    RECORDED_ORDER.load(Relaxed) || CLOCKS_FIT.load(Relaxed) && following()
 }
 
 /// The turn of the running thread ends after so many more counted records, if it does not before.

@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 
 use super::{Key, Source, call, keep, stored};
-use crate::controller::is_as_recorded;
+use crate::controller::clocks_are_as_recorded;
 use crate::program_time::{given, looked, not_before_latest, now, shifted};
 use crate::sys::Timespec;
 
@@ -32,7 +32,7 @@ pub fn read(source: Source, clock: c_int, to: &mut Timespec, real: impl FnOnce(&
     if stored::fed() && result >= 0 {
         // SAFETY: as above.
         let to = unsafe { &mut *place.cast::<Timespec>() };
-        if !was_real && !is_as_recorded() {
+        if !was_real && !clocks_are_as_recorded() {
             *to = not_before_latest(clock, *to);
         }
         if !was_real || shifted(clock) {

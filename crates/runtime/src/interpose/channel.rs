@@ -293,7 +293,7 @@ impl OfFile {
         thread.begin();
         let bucket = waiting::lock(key);
         let result = call();
-        take_turn(thread, (bucket, key), place);
+        take_turn(thread, (bucket, key), place, |order| order.read(true));
         bucket.unlock();
         thread.end();
         result
@@ -308,24 +308,39 @@ impl OfFile {
         sys::set_errno(error);
         let result = call();
         let error = sys::errno();
-        read_in_turn(thread, key, place);
+        read_in_turn(thread, key, true, place);
         sys::set_errno(error);
         result
     }
 }
 
 /// The call meets those before it. The thread is inside of a hook.
-fn take_turn(thread: &'static Thread, (bucket, key): (&Bucket, usize), place: usize) {
+fn take_turn(
+    thread: &'static Thread,
+    (bucket, key): (&Bucket, usize),
+    place: usize,
+    call: impl FnOnce(&mut Order) -> Rounds,
+) {
     let stream = get_or_new(bucket, key, 0);
     let _step = log::together(thread, 2);
-    Turn::new(thread, (bucket, key), &stream, place, |order| order.read(true)).end();
+    Turn::new(thread, (bucket, key), &stream, place, call).end();
 }
 
-/// Something was read from the socket or file of this key: other reads are not where it was.
-pub fn read_in_turn(thread: &'static Thread, key: usize, place: usize) {
+/// Something was read from the socket or file of this key: other reads are not where it was. If it left nothing, what is written next comes
+/// after it.
+pub fn read_in_turn(thread: &'static Thread, key: usize, left_nothing: bool, place: usize) {
+    in_turn(thread, key, place, |order| order.read(left_nothing));
+}
+
+/// Something is about to be written to the socket of this key.
+pub fn write_in_turn(thread: &'static Thread, key: usize, place: usize) {
+    in_turn(thread, key, place, |order| order.write(SEVERAL));
+}
+
+fn in_turn(thread: &'static Thread, key: usize, place: usize, call: impl FnOnce(&mut Order) -> Rounds) {
     thread.begin();
     let bucket = waiting::lock(key);
-    take_turn(thread, (bucket, key), place);
+    take_turn(thread, (bucket, key), place, call);
     bucket.unlock();
     thread.end();
 }

@@ -121,8 +121,7 @@ extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usiz
     let (thread, key, is_counter) = match end {
         Some((thread, End::Channel(key, is_counter))) => (thread, key, is_counter),
         Some((thread, End::Socket)) => {
-            socket_order::before_sending(thread, place);
-            return sockets::send(thread, file, || real::write(file, from, bytes));
+            return socket_order::send_by(thread, (file, bytes as u64), place, || real::write(file, from, bytes));
         }
         Some((_, End::File(_))) => {
             return files::accessing(c"write", ADDS, file, place, || real::write(file, from, bytes));

@@ -60,6 +60,7 @@ pub mod signals;
 pub mod sleep;
 pub mod socket_order;
 pub mod socket_pair;
+mod socket_turns;
 mod sockets;
 mod streams;
 pub mod thread_ends;

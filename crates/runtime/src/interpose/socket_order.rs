@@ -9,14 +9,12 @@ use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use super::binds::is_local;
 use super::channel::{self, Message, OfFile, Taken};
-use super::descriptors::status;
-use super::ends::{End, before_waiting, end, socket_key, waits};
+use super::ends::{End, before_waiting, end, waits};
 use super::poll::{Poll, READABLE};
 use super::sockets::{self, Parts};
 use super::unseen::{LISTENING, What, has_threads};
 use super::unseen_calls;
-use super::{files, interpose, real, socket_pair, tracked};
-use crate::controller;
+use super::{files, interpose, real, socket_turns, tracked};
 use crate::feed::sockets::Call;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
@@ -141,23 +139,21 @@ pub fn watch(thread: &'static Thread, file: c_int) {
     thread.end();
 }
 
-/// So many bytes were read, or one connection accepted; 0 for the end of what the other side sends.
-fn after_receiving(thread: &'static Thread, file: c_int, bytes: u64, place: usize) {
+/// So many bytes were read of those that were asked for, or one connection accepted; 0 for the end of what the other side sends.
+fn after_receiving(thread: &'static Thread, file: c_int, bytes: (u64, u64), place: usize) {
     thread.begin();
     record_received(thread, file, bytes, place);
 }
 
 /// The record of that, and the end of the hook.
-fn record_received(thread: &'static Thread, file: c_int, bytes: u64, place: usize) {
+fn record_received(thread: &'static Thread, file: c_int, (bytes, asked): (u64, u64), place: usize) {
     let error = sys::errno();
     LOCK.lock();
     let number = Socket::of_file(file).and_then(|socket| socket.take(bytes)).unwrap_or(SENT.load(Relaxed));
     log::sync(thread, Kind::Depart, place, OUTSIDE, number);
     LOCK.unlock();
     thread.end();
-    if let Some(socket) = status(file) {
-        channel::read_in_turn(thread, socket_key(&socket), place);
-    }
+    socket_turns::received(thread, file, (bytes, asked), place);
     sys::set_errno(error);
 }
 
@@ -186,11 +182,21 @@ pub fn is_socket(file: c_int) -> bool {
     matches!(end(file), Some(End::Socket))
 }
 
-/// Sends by what may be a socket.
-fn sending(file: c_int, place: usize, send: impl FnOnce() -> isize) -> isize {
+/// Sends at most so many bytes by what may be a socket.
+fn sending((file, bytes): (c_int, u64), place: usize, send: impl FnOnce() -> isize) -> isize {
     let Some(thread) = tracked().filter(|_| is_socket(file)) else { return send() };
-    before_sending(thread, place);
-    sockets::send(thread, file, send)
+    send_by(thread, (file, bytes), place, send)
+}
+
+/// Sends at most so many bytes by a socket.
+pub fn send_by(
+    thread: &'static Thread,
+    (file, bytes): (c_int, u64),
+    place: usize,
+    send: impl FnOnce() -> isize,
+) -> isize {
+    let record = || before_sending(thread, place);
+    socket_turns::send(thread, (file, bytes), place, record, || sockets::send(thread, file, send))
 }
 
 /// Reads from what may be a socket into these parts.
@@ -208,80 +214,36 @@ pub fn receive(
     read: impl FnOnce() -> isize,
 ) -> isize {
     let call = by_flags(flags);
+    let asked = bytes_of(to);
     watch(thread, file);
     before_waiting(thread, file);
-    if is_taken_in_turn(file, flags) && begin_when_readable(thread, file) {
-        let bytes = sockets::receive(thread, file, to, call, read);
+    let read = || sockets::receive(thread, file, to, call, read);
+    let found_nothing = || {
+        if sys::errno() == sys::EAGAIN {
+            socket_turns::found_nothing(thread, file, place);
+            sys::set_errno(sys::EAGAIN);
+        }
+    };
+    if socket_turns::begins_in_turn(thread, (file, flags)) {
+        let bytes = read();
         thread.occupy();
         if bytes >= 0 {
-            record_received(thread, file, bytes as u64, place);
+            record_received(thread, file, (bytes as u64, asked), place);
         } else {
             thread.end();
+            found_nothing();
         }
         return bytes;
     }
-    in_one_step(file, || {
-        let bytes = sockets::receive(thread, file, to, call, read);
+    socket_turns::receive(thread, (file, flags), || {
+        let bytes = read();
         if bytes >= 0 {
-            after_receiving(thread, file, bytes as u64, place);
+            after_receiving(thread, file, (bytes as u64, asked), place);
+        } else {
+            found_nothing();
         }
         bytes
     })
-}
-
-/// Held by who receives what is there already, up to its record: where threads run in parallel the later one of two might be recorded
-/// first. A socket has one of these.
-static RECEIVING: [Lock; 16] = [const { Lock::new() }; 16];
-
-/// Receives and records. If nothing is there yet, others may come in between: that may be recorded in another order.
-fn in_one_step<R>(file: c_int, receive: impl FnOnce() -> R) -> R {
-    if controller::controlled() {
-        return receive();
-    }
-    let lock = status(file).map(|socket| &RECEIVING[socket_key(&socket) / 16 % RECEIVING.len()]);
-    // A handler of a signal may receive from the socket, too, while its thread holds the lock: it goes on without.
-    let Some(lock) = lock.filter(|lock| lock.is_taken_soon()) else { return receive() };
-    let mut poll = Poll::new(file, READABLE);
-    if call!(POLL, &raw mut poll, 1, 0) <= 0 {
-        lock.unlock();
-        return receive();
-    }
-    let received = receive();
-    lock.unlock();
-    received
-}
-
-/// Whether a call is to wait for its turn and then take what is there: how many bytes that are depends on the schedule then, and not on when
-/// the kernel wakes the thread. So it is with one thread at a time, for a call that waits for some bytes, without a limit, which the
-/// program itself sends.
-fn is_taken_in_turn(file: c_int, flags: c_int) -> bool {
-    const DONT_WAIT: c_int = 0x40;
-    const WAIT_FOR_ALL: c_int = 0x100;
-    const SOCKET_LEVEL: usize = 1;
-    const RECEIVE_LIMIT: usize = 20;
-    let has_limit = || {
-        let (mut limit, mut length) = ([0_i64; 2], 16_u32);
-        call!(GETSOCKOPT, file, SOCKET_LEVEL, RECEIVE_LIMIT, limit.as_mut_ptr(), &raw mut length) != 0
-            || limit != [0; 2]
-    };
-    let waits_alone = flags & (DONT_WAIT | WAIT_FOR_ALL) == 0 && waits(file);
-    controller::controlled() && waits_alone && !has_limit() && socket_pair::is_own(file)
-}
-
-/// Sleeps until there is something to be read when the thread has its turn, and begins the hook there. Not if a signal comes first:
-/// receiving goes on after some, polling after none.
-fn begin_when_readable(thread: &'static Thread, file: c_int) -> bool {
-    let error = sys::errno();
-    let mut poll = Poll::new(file, READABLE);
-    while real::poll((&raw mut poll).cast(), 1, -1) >= 0 {
-        thread.begin();
-        if call!(POLL, &raw mut poll, 1, 0) > 0 {
-            return true;
-        }
-        thread.end();
-    }
-    sys::set_errno(error);
-    false
 }
 
 fn by_flags(flags: c_int) -> Call {
@@ -302,11 +264,11 @@ unsafe fn accepting(
     let Some(thread) = tracked() else { return accept() };
     watch(thread, file);
     before_waiting(thread, file);
-    in_one_step(file, || {
+    socket_turns::receive(thread, (file, 0), || {
         // SAFETY: the caller's promise.
         let accepted = unsafe { sockets::accept(thread, (file, flags), to, accept) };
         if accepted >= 0 {
-            after_receiving(thread, file, 1, place);
+            after_receiving(thread, file, (1, 1), place);
             watch(thread, accepted);
         }
         accepted
@@ -325,25 +287,31 @@ extern "C" fn socketpair_(family: c_int, kind: c_int, protocol: c_int, pair: *mu
     let result = real::socketpair(family, kind, protocol, pair);
     if let Some(thread) = tracked().filter(|_| result == 0) {
         // SAFETY: the program's two descriptors, just made.
-        unsafe { *pair }.into_iter().for_each(|file| watch(thread, file));
+        let pair = unsafe { *pair };
+        pair.into_iter().for_each(|file| watch(thread, file));
+        socket_turns::pair_made(thread, pair, kind);
     }
     result
 }
 
 extern "C" fn send_(file: c_int, from: *const c_void, bytes: usize, flags: c_int, place: usize) -> isize {
-    sending(file, place, || real::send(file, from, bytes, flags))
+    sending((file, bytes as u64), place, || real::send(file, from, bytes, flags))
 }
 
 #[rustfmt::skip]
 extern "C" fn sendto_(file: c_int, from: *const c_void, bytes: usize, flags: c_int, to: *const c_void, length: u32) -> isize {
     let is_named = !to.is_null();
-    sending(file, 0, || finding(c"sendto", file, is_named, 0, || real::sendto(file, from, bytes, flags, to, length)))
+    let send = || real::sendto(file, from, bytes, flags, to, length);
+    sending((file, bytes as u64), 0, || finding(c"sendto", file, is_named, 0, send))
 }
 
 pub extern "C" fn send_message(file: c_int, message: *const c_void, flags: c_int, place: usize) -> isize {
     // SAFETY: the program's message, which begins with the address to send to.
     let is_named = !message.is_null() && unsafe { !message.cast::<*const c_void>().read().is_null() };
-    sending(file, place, || finding(c"sendmsg", file, is_named, place, || real::sendmsg(file, message, flags)))
+    // SAFETY: the program's message.
+    let bytes = if message.is_null() { 0 } else { bytes_of(unsafe { sockets::parts_of_message(message) }) };
+    let send = || real::sendmsg(file, message, flags);
+    sending((file, bytes), place, || finding(c"sendmsg", file, is_named, place, send))
 }
 
 /// Sends to an address, of which the result may say whether another thread has bound it.
@@ -368,8 +336,9 @@ extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: us
             written
         }
         Some((thread, End::Socket)) => {
-            before_sending(thread, place);
-            sockets::send(thread, file, write)
+            // SAFETY: the program's array of so many.
+            let bytes = unsafe { length_of(parts.cast(), count) };
+            send_by(thread, (file, bytes), place, write)
         }
         Some((_, End::File(_))) => files::accessing(c"writev", ADDS, file, place, write),
         _ => write(),
@@ -379,11 +348,15 @@ extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: us
 /// The bytes of so many parts (`struct iovec`).
 unsafe fn length_of(parts: *const [usize; 2], count: c_int) -> u64 {
     // SAFETY: the caller's promise.
-    (0..count.max(0) as usize).map(|index| unsafe { (*parts.add(index))[1] } as u64).sum()
+    bytes_of(unsafe { sockets::parts_at(parts.cast(), count.max(0) as usize) })
+}
+
+fn bytes_of(parts: Parts) -> u64 {
+    parts.iter().map(|[_, bytes]| *bytes as u64).sum()
 }
 
 extern "C" fn sendfile_(file: c_int, from: c_int, offset: *mut i64, bytes: usize, place: usize) -> isize {
-    sending(file, place, || real::sendfile(file, from, offset, bytes))
+    sending((file, bytes as u64), place, || real::sendfile(file, from, offset, bytes))
 }
 
 extern "C" fn connect_(file: c_int, to: *const c_void, length: u32, place: usize) -> c_int {
