@@ -52,10 +52,13 @@ fn call_at(thread: &[&SavedStep], from: usize) -> Range<usize> {
     from..end
 }
 
-/// Which event of a call all of it moves to: the last `down`, else the first `post`.
+/// Which event of a call all of it moves to: the last `down`, else the first `post`. What is sent by a socket has neither, and arrives for
+/// those who send after it and for those who receive: it moves to the first `arrive`.
 fn place_of(call: &[&SavedStep]) -> Option<usize> {
     let last_down = call.iter().rposition(|step| step.op == "down");
-    last_down.or_else(|| call.iter().position(|step| step.op == "post"))
+    let first = |op| call.iter().position(|step| step.op == op);
+    let arrives = call.iter().filter(|step| step.op == "arrive").count();
+    last_down.or_else(|| first("post")).or_else(|| first("arrive").filter(|_| arrives > 1))
 }
 
 #[cfg(test)]
@@ -93,6 +96,8 @@ mod tests {
     #[test]
     fn a_call_that_saw_something_puts_it_back_at_once() {
         assert_eq!(moved("0 down 5, 1 down 8, 0 post 6, 1 arrive 9"), "0 down 5, 0 post 6, 1 down 8, 1 arrive 9");
+        let sent = "0 depart 4, 1 read 7, 0 arrive 5, 1 depart 8, 0 arrive 6";
+        assert_eq!(moved(sent), "1 read 7, 0 depart 4, 0 arrive 5, 0 arrive 6, 1 depart 8");
     }
 
     #[test]

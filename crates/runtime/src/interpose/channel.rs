@@ -293,7 +293,7 @@ impl OfFile {
         thread.begin();
         let bucket = waiting::lock(key);
         let result = call();
-        take_turn(thread, (bucket, key), place, |order| order.read(true));
+        take_turn(thread, (bucket, key), true, place);
         bucket.unlock();
         thread.end();
         result
@@ -315,34 +315,30 @@ impl OfFile {
 }
 
 /// The call meets those before it. The thread is inside of a hook.
-fn take_turn(
-    thread: &'static Thread,
-    (bucket, key): (&Bucket, usize),
-    place: usize,
-    call: impl FnOnce(&mut Order) -> Rounds,
-) {
+fn take_turn(thread: &'static Thread, (bucket, key): (&Bucket, usize), left_nothing: bool, place: usize) {
     let stream = get_or_new(bucket, key, 0);
     let _step = log::together(thread, 2);
-    Turn::new(thread, (bucket, key), &stream, place, call).end();
+    Turn::new(thread, (bucket, key), &stream, place, |order| order.read(left_nothing)).end();
 }
 
 /// Something was read from the socket or file of this key: other reads are not where it was. If it left nothing, what is written next comes
 /// after it.
 pub fn read_in_turn(thread: &'static Thread, key: usize, left_nothing: bool, place: usize) {
-    in_turn(thread, key, place, |order| order.read(left_nothing));
-}
-
-/// Something is about to be written to the socket of this key.
-pub fn write_in_turn(thread: &'static Thread, key: usize, place: usize) {
-    in_turn(thread, key, place, |order| order.write(SEVERAL));
-}
-
-fn in_turn(thread: &'static Thread, key: usize, place: usize, call: impl FnOnce(&mut Order) -> Rounds) {
     thread.begin();
     let bucket = waiting::lock(key);
-    take_turn(thread, (bucket, key), place, call);
+    take_turn(thread, (bucket, key), left_nothing, place);
     bucket.unlock();
     thread.end();
+}
+
+/// Something is about to be written to the socket of this key. In the same step `then` makes one record more. The thread is inside of a hook.
+pub fn write_in_turn(thread: &'static Thread, key: usize, place: usize, then: impl FnOnce()) {
+    let bucket = waiting::lock(key);
+    let socket = get_or_new(bucket, key, 0);
+    let _step = log::together(thread, 3);
+    Turn::new(thread, (bucket, key), &socket, place, |order| order.write(SEVERAL)).end();
+    then();
+    bucket.unlock();
 }
 
 /// A signal is about to be sent: it comes after waits for signals that found none. The thread is inside of a hook.

@@ -115,12 +115,23 @@ fn look(number: u64) {
 
 /// Something is about to be sent.
 pub fn before_sending(thread: &'static Thread, place: usize) {
+    before_sending_to(None, thread, place);
+}
+
+/// The same where the socket of this key gets it.
+fn before_sending_to(key: Option<usize>, thread: &'static Thread, place: usize) {
     thread.begin();
     LOCK.lock();
     let number = SENT.load(Relaxed) + 1;
     SENT.store(number, Relaxed);
     look(number);
-    log::sync(thread, Kind::Arrive, place, OUTSIDE, number);
+    let record = || {
+        log::sync(thread, Kind::Arrive, place, OUTSIDE, number);
+    };
+    match key {
+        Some(key) => channel::write_in_turn(thread, key, place, record),
+        None => record(),
+    }
     LOCK.unlock();
     thread.end();
 }
@@ -195,8 +206,8 @@ pub fn send_by(
     place: usize,
     send: impl FnOnce() -> isize,
 ) -> isize {
-    let record = || before_sending(thread, place);
-    socket_turns::send(thread, (file, bytes), place, record, || sockets::send(thread, file, send))
+    let record = |key| before_sending_to(key, thread, place);
+    socket_turns::send(thread, (file, bytes), record, || sockets::send(thread, file, send))
 }
 
 /// Reads from what may be a socket into these parts.

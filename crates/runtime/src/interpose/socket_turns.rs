@@ -84,12 +84,11 @@ fn other_of(thread: &'static Thread, key: usize) -> Option<Other> {
     words.map(|[other, is_stream, _]| Other { key: other as usize, is_stream: is_stream == 1 })
 }
 
-/// Sends at most so many bytes, by `send`; `before` records it.
+/// Sends at most so many bytes, by `send`; `record` takes the key of the socket that gets them, if that is known.
 pub fn send(
     thread: &'static Thread,
     (file, bytes): (c_int, u64),
-    place: usize,
-    before: impl FnOnce(),
+    record: impl FnOnce(Option<usize>),
     send: impl FnOnce() -> isize,
 ) -> isize {
     /// There is room for as many where there is some.
@@ -103,10 +102,7 @@ pub fn send(
         }
         is_at_once
     });
-    before();
-    if let Some(to) = to {
-        channel::write_in_turn(thread, to.key, place);
-    }
+    record(to.map(|to| to.key));
     let sent = send();
     if let Some(step) = step {
         step.end();
