@@ -59,6 +59,7 @@ cases! {
     clock_rwlock: "clock-rwlock.c";
     clock_sem: "clock-sem.c";
     clone_children: "clone-children.c";
+    cond_shared: "cond-shared.c";
     condition_any: "condition-any.cpp";
     condition_any_stop: "condition-any-stop.cpp";
     containers: "containers.cpp";
@@ -147,6 +148,7 @@ cases! {
     orders_pselect: "orders-pselect.c";
     orders_pthread_sigqueue: "orders-pthread-sigqueue.c";
     orders_robust: "orders-robust.c";
+    orders_robust_first: "orders-robust-first.c";
     orders_scm_rights: "orders-scm-rights.c";
     orders_select: "orders-select.c";
     orders_semop: "orders-semop.c";
@@ -154,6 +156,7 @@ cases! {
     orders_sendfile: "orders-sendfile.c";
     orders_shmat: "orders-shmat.c";
     orders_signalfd: "orders-signalfd.c";
+    orders_signalfd_epoll: "orders-signalfd-epoll.c";
     orders_sigqueue: "orders-sigqueue.c";
     orders_socket_empty: "orders-socket-empty.c";
     orders_socket_pieces: "orders-socket-pieces.c";

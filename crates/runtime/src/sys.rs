@@ -49,6 +49,7 @@ pub mod number {
     pub const MADVISE: usize = 28;
     pub const RT_SIGACTION: usize = 13;
     pub const RT_SIGPROCMASK: usize = 14;
+    pub const RT_SIGPENDING: usize = 127;
     pub const IOCTL: usize = 16;
     pub const PWRITE: usize = 18;
     pub const SCHED_YIELD: usize = 24;
@@ -258,6 +259,14 @@ pub fn write(file: c_int, mut bytes: &[u8]) {
 
 pub fn read(file: c_int, into: &mut [u8]) -> usize {
     call!(READ, file, into.as_mut_ptr(), into.len()).max(0) as usize
+}
+
+/// What a file of the kernel says, as far as it fits. The path ends with a zero byte.
+pub fn contents<'t, const N: usize>(path: &[u8], into: &'t mut [u8; N]) -> Option<&'t [u8]> {
+    let file = open(path, READ_ONLY).ok()?;
+    let length = read(file, into);
+    close(file);
+    Some(&into[..length])
 }
 
 /// Fresh zeroed memory, apart from where the program's own mappings go.

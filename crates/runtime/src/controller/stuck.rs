@@ -30,10 +30,8 @@ pub fn all_are() -> bool {
 /// The event counter for which a thread waits without a timeout; of several one.
 pub fn awaited(thread: &Thread) -> Option<c_int> {
     let mut text = [0u8; 256];
-    let read = contents(
-        Text::<64>::formatted(format_args!("/proc/self/task/{}/syscall\0", thread.tid.load(Relaxed))),
-        &mut text,
-    )?;
+    let path = Text::<64>::formatted(format_args!("/proc/self/task/{}/syscall\0", thread.tid.load(Relaxed)));
+    let read = sys::contents(path.bytes(), &mut text)?;
     let mut words = read.split(|&byte| byte == b' ');
     let call = decimal(words.next()?)? as usize; // the word "running" is no number
     let mut argument = || words.next().and_then(hexadecimal);
@@ -74,7 +72,7 @@ impl<I: Iterator<Item = c_int>> Files for I {}
 fn counters_of_epoll(epoll: c_int) -> Option<c_int> {
     let mut text = [0u8; 2048];
     let size = text.len();
-    let read = contents(Text::<64>::formatted(format_args!("/proc/self/fdinfo/{epoll}\0")), &mut text)?;
+    let read = sys::contents(Text::<64>::formatted(format_args!("/proc/self/fdinfo/{epoll}\0")).bytes(), &mut text)?;
     if read.len() == size {
         return None; // there may be more
     }
@@ -101,19 +99,11 @@ fn link_of(file: c_int, ask: impl Fn(&[u8]) -> bool) -> bool {
 /// Whether a child may have an event counter of ours; also where the kernel does not say.
 fn has_children(thread: &Thread) -> bool {
     let path = Text::<64>::formatted(format_args!("/proc/self/task/{}/children\0", thread.tid.load(Relaxed)));
-    contents(path, &mut [0u8; 16]).is_none_or(|text| !text.is_empty())
+    sys::contents(path.bytes(), &mut [0u8; 16]).is_none_or(|text| !text.is_empty())
 }
 
 fn has_sockets() -> bool {
     (0..DESCRIPTORS).any(|file| link_of(file, |name| name.starts_with(b"socket:")))
-}
-
-/// What a file of the kernel says, as far as it fits.
-fn contents<const N: usize>(path: Text<64>, into: &mut [u8; N]) -> Option<&[u8]> {
-    let file = sys::open(path.bytes(), sys::READ_ONLY).ok()?;
-    let length = sys::read(file, into);
-    sys::close(file);
-    Some(&into[..length])
 }
 
 /// A number as `0x1f`.

@@ -15,7 +15,7 @@ use crate::waiting::{self, Bucket};
 /// Apart from all addresses.
 pub(super) const HIGH: usize = 1 << 62;
 /// Where the bucket has the order of all signals and of waits for them.
-const SIGNALS_KEY: usize = HIGH | 6;
+pub(super) const SIGNALS_KEY: usize = HIGH | 6;
 
 /// What is kept of a channel, as words of its object: its number, the writes that were not read, and the bytes of each. These are 0 if they
 /// differ, or if all are read at once.

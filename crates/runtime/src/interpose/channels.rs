@@ -11,10 +11,10 @@
 use core::ffi::{c_int, c_void};
 
 use super::channel::{
-    Channel, MOST_AT_ONCE, Message, ONE_BY_ONE, OfFile, Taken, down, down_locked, found_empty, order_key, post, put,
-    record, take_back,
+    Channel, MOST_AT_ONCE, Message, ONE_BY_ONE, OfFile, Taken, down, down_locked, found_empty, no_signal, order_key,
+    post, put, record, take_back,
 };
-use super::ends::{End, end, event_key, waits};
+use super::ends::{End, before_waiting, end, event_key, waits};
 use super::poll::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
 use super::{arrivals, entropy, files, interpose, kernel_files, real, socket_order, sockets, tracked};
@@ -176,11 +176,21 @@ pub extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize
     let read = || real::read(file, to, bytes);
     let read = match end {
         Some((thread, End::Input)) => sockets::receive(thread, file, &[[to as usize, bytes]], Call::Input, read),
+        Some((thread, End::Signals)) => {
+            before_waiting(thread, file);
+            read()
+        }
         _ => read(),
     };
     match end {
         Some((thread, End::Timer)) if read > 0 => unseen::mark(thread, What::named(c"read", TIMERS), place),
         Some((thread, End::Unseen)) if read > 0 => unseen::mark(thread, What::anything(c"read"), place),
+        Some((thread, End::Signals)) if read < 0 && sys::errno() == sys::EAGAIN => {
+            thread.begin();
+            no_signal(thread, place);
+            thread.end();
+            sys::set_errno(sys::EAGAIN);
+        }
         // SAFETY: the kernel wrote so many bytes there.
         Some((thread, End::Signals)) if read > 0 => unsafe { signals_read(thread, to.cast(), read as usize, place) },
         _ => {}

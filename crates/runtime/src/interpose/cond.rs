@@ -1,11 +1,11 @@
 //! Condition variables, of POSIX and of C11: wholly ours while a program is recorded, so that the log says whom each
-//! signal released. Those that other processes share are left to the library.
+//! signal released. Those in memory that other processes share are left to the library.
 
 use core::ffi::{c_int, c_void};
 
 use super::mutex::{self, c11};
 use super::unseen::{self, What};
-use super::{by_clock, interpose, real, threads, tracked};
+use super::{by_clock, interpose, mappings, real, threads, tracked};
 use crate::controller;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
@@ -42,7 +42,8 @@ extern "C" fn init(condition: usize, attributes: *const c_void) -> c_int {
             real::pthread_condattr_getpshared(attributes, &mut shared);
         }
         thread.occupy();
-        remember(condition, clock, shared != 0);
+        // In memory of its own the process alone has to do with it, whatever the attributes say.
+        remember(condition, clock, shared != 0 && mappings::is_shared(condition as u64));
         thread.end();
     }
     result

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use super::asked::Asked;
 use super::channel;
 use super::poll::{Poll, READABLE};
-use super::polling::{Look, READY, Waiting, by_script, channel, looking, outside_of};
+use super::polling::{Look, READY, Waiting, by_script, listened_to, looking, outside_of};
 use super::sockets::{self, Script};
 use super::{interpose, real, tracked};
 use crate::feed::sockets::Ready;
@@ -34,7 +34,7 @@ struct Watch {
     epoll: AtomicI32,
     file: AtomicI32,
     data: AtomicU64,
-    /// The key of the channel whose messages it waits for, 0 where it waits for something else.
+    /// The key of the channel whose messages, or of the signals, that it waits for, 0 where it waits for something else.
     channel: AtomicUsize,
     asked: Asked,
 }
@@ -66,7 +66,7 @@ unsafe extern "C" fn epoll_ctl_(epoll: c_int, what: c_int, file: c_int, event: *
     // Another thread may be told at once.
     if let Some((watch, Event { events, data })) = watch.zip(event_given.copied()) {
         watch.asked.ask(thread, events, known.is_none(), place);
-        let read_from = channel(file).filter(|_| events & READY != 0);
+        let read_from = listened_to(file).filter(|_| events & READY != 0);
         watch.file.store(file, Relaxed);
         watch.data.store(data, Relaxed);
         watch.channel.store(read_from.unwrap_or(0), Relaxed);

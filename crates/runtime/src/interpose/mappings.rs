@@ -17,6 +17,8 @@ use crate::threads::Thread;
 const MOST: usize = 256;
 /// In place of a device: System V shared memory.
 pub(super) const SEGMENTS: u64 = u64::MAX;
+/// The same: no file. The address stands for the file's number.
+const ANONYMOUS: u64 = u64::MAX - 1;
 
 /// A piece of a file, and where it is; all under the lock.
 struct Mapping {
@@ -71,6 +73,20 @@ pub(super) fn mapped(thread: &'static Thread, address: u64, piece: Piece, place:
             log::ordered(thread, Kind::Alias, place, [address + (from - piece.offset), first, to - from]);
         }
     }
+    keep(address, piece);
+    LOCK.unlock();
+}
+
+/// Memory without a file, which processes forked later share, is at an address now.
+pub fn anonymous_mapped(address: u64, bytes: u64) {
+    let piece = Piece { file: (ANONYMOUS, address), offset: 0, bytes: bytes.next_multiple_of(sys::PAGE as u64) };
+    LOCK.lock();
+    keep(address, piece);
+    LOCK.unlock();
+}
+
+/// The lock is held.
+fn keep(address: u64, piece: Piece) {
     match MAPPINGS.iter().find(|mapping| mapping.bytes.load(Relaxed) == 0) {
         Some(free) => {
             free.device.store(piece.file.0, Relaxed);
@@ -84,22 +100,30 @@ pub(super) fn mapped(thread: &'static Thread, address: u64, piece: Piece, place:
         )),
         None => {}
     }
-    LOCK.unlock();
 }
 
 /// The address that stands for the memory at this one, whichever mapping it is reached by. Asks for no lock, as it is asked under that
 /// of the controller.
 pub fn canonical(address: u64) -> u64 {
-    let holds = |mapping: &&Mapping| {
-        let start = mapping.address.load(Relaxed);
-        (start..start.saturating_add(mapping.bytes.load(Relaxed))).contains(&address)
-    };
-    let Some(here) = MAPPINGS.iter().find(holds) else { return address };
+    let Some(here) = holding(address) else { return address };
     let file = (here.device.load(Relaxed), here.inode.load(Relaxed));
     let offset = here.offset.load(Relaxed) + (address - here.address.load(Relaxed));
     let piece = Piece { file, offset, bytes: 1 };
     let first = MAPPINGS.iter().find(|mapping| mapping.is_of(file) && mapping.common(piece).is_some());
     first.map_or(address, |first| first.address.load(Relaxed) + (offset - first.offset.load(Relaxed)))
+}
+
+/// The first mapping that the address is in.
+fn holding(address: u64) -> Option<&'static Mapping> {
+    MAPPINGS.iter().find(|mapping| {
+        let start = mapping.address.load(Relaxed);
+        (start..start.saturating_add(mapping.bytes.load(Relaxed))).contains(&address)
+    })
+}
+
+/// Whether other processes may have the memory at this address, too.
+pub fn is_shared(address: u64) -> bool {
+    holding(address).is_some()
 }
 
 /// A file was mapped.

@@ -145,7 +145,9 @@ unsafe extern "C" fn mmap_(
     let memory = real();
     if memory != FAILED {
         log::sync(thread, Kind::Allocate, place, memory as u64, bytes as u64);
-        if flags & SHARED != 0 && flags & ANONYMOUS == 0 {
+        if flags & SHARED != 0 && flags & ANONYMOUS != 0 {
+            mappings::anonymous_mapped(memory as u64, bytes as u64);
+        } else if flags & SHARED != 0 {
             mappings::file_mapped(thread, memory as u64, bytes as u64, file, offset as u64, place);
         }
     }

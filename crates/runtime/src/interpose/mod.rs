@@ -56,6 +56,7 @@ mod scans;
 mod segments;
 pub mod semaphore;
 mod sent;
+mod signal_files;
 pub mod signals;
 pub mod sleep;
 pub mod socket_order;

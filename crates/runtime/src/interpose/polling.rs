@@ -9,10 +9,11 @@
 use core::ffi::{CStr, c_int, c_void};
 
 use super::asked::Asked;
-use super::channel::{self, Around};
+use super::channel::{self, Around, SIGNALS_KEY};
 use super::ends::{End, end};
 use super::poll::{Poll, waits_in_poll};
 use super::socket_pair::inode;
+use super::signal_files;
 use super::sockets::{self, Script};
 use super::unseen::{self, TIMERS, What};
 use super::{interpose, real, socket_order, tracked};
@@ -58,7 +59,8 @@ impl Look {
             Some(End::Channel(key, _)) => self.seen(key, &Around { records: 0, before: &|| {}, after: &|| {} }),
             Some(End::Socket) => socket_order::ready(self.thread, file, self.place),
             Some(End::Timer) => self.unseen[0] = true,
-            Some(End::Signals | End::Unseen) => self.unseen[1] = true,
+            Some(End::Signals) => self.unseen[1] |= !signal_files::ready(self.thread, file, self.place),
+            Some(End::Unseen) => self.unseen[1] = true,
             Some(End::File(_) | End::Random | End::Input) | None => {}
         }
     }
@@ -97,7 +99,7 @@ impl Look {
 
     /// A descriptor was waited for and cannot be read from.
     pub(super) fn not_ready(&mut self, file: c_int) {
-        if let Some(key) = channel(file) {
+        if let Some(key) = listened_to(file) {
             self.is_empty(key);
         }
     }
@@ -128,9 +130,18 @@ pub(super) fn channel(file: c_int) -> Option<usize> {
     }
 }
 
-/// Whether a descriptor leads to what other threads or programs write.
+/// The channel whose next message comes after a wait that did not report the descriptor; of signals the one of them all.
+pub(super) fn listened_to(file: c_int) -> Option<usize> {
+    match end(file)? {
+        End::Channel(key, _) => Some(key),
+        End::Signals => Some(SIGNALS_KEY),
+        _ => None,
+    }
+}
+
+/// Whether a descriptor leads to what other threads or programs write or send.
 fn is_looked_at(file: c_int) -> bool {
-    matches!(end(file), Some(End::Channel(..) | End::Socket | End::Input))
+    matches!(end(file), Some(End::Channel(..) | End::Socket | End::Input | End::Signals))
 }
 
 /// The inode of what other programs may be behind, else 0.

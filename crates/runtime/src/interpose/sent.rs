@@ -1,7 +1,7 @@
 //! Signals and cancellations that the program sent and that did not arrive yet: a semaphore for each kind and receiver.
 
 use crate::log;
-use crate::record::{Kind, NOTICES};
+use crate::record::{Kind, NOTICES, TRIED};
 use crate::threads::Thread;
 use crate::waiting;
 
@@ -20,6 +20,19 @@ pub(super) fn object(thread: u64, number: u64) -> u64 {
 /// Where the runtime keeps what was sent: apart from all addresses, and from channels.
 pub(super) fn key(thread: u64, number: u64) -> usize {
     3 << 61 | (object(thread, number) - NOTICES) as usize
+}
+
+/// One of those sent can be taken, if any was: it is taken and put back at once. The thread is inside of a hook.
+pub(super) fn seen(receiver: &'static Thread, to: u64, number: u64, place: usize) -> bool {
+    let bucket = waiting::lock(key(to, number));
+    let count = bucket.object(key(to, number)).map_or(0, |kept| kept.words.get()[1]);
+    if let Some(left) = count.checked_sub(1) {
+        let _step = log::together(receiver, 2);
+        log::sync(receiver, Kind::Down, place, object(to, number), left | TRIED); // something else might have become ready
+        log::sync(receiver, Kind::Post, place, object(to, number), left);
+    }
+    bucket.unlock();
+    count > 0
 }
 
 /// One of those sent arrived, if any was. The thread is inside of a hook.

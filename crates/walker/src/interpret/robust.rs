@@ -1,12 +1,13 @@
 //! Robust mutexes: the end of a thread releases those that it holds, and the next thread to take one gets `EOWNERDEAD`.
 //!
 //! A thread that gets `EOWNERDEAD` takes another path of the program. So the thread that got it in the run stays the first after the end: a
-//! barrier holds the others back. Threads that took the mutex before the end stay before it. This is cautious: they could also come
-//! after the mutex was made consistent.
+//! barrier holds the others back. Threads that took the mutex before the end stay before it: the first of them to come after it would have
+//! got `EOWNERDEAD`. All these orders are those of the run's path alone: each thread may also come before the end, or be the first after it.
 
 use super::Walk;
 use super::thread::Step;
 use crate::log::Record;
+use crate::world::Source;
 use foretrace_trace::{Op, Problem, SyncId, SyncKind};
 
 impl Walk<'_, '_> {
@@ -24,18 +25,24 @@ impl Walk<'_, '_> {
         Ok((barrier, 0))
     }
 
+    /// What another path of the program need not wait for.
+    fn on_this_path(&mut self, source: Source, op: Op) {
+        let event = self.world.push_unlogged(source, op);
+        self.world.draft.events[event.index()].tried = true;
+    }
+
     /// A robust mutex was taken, perhaps as the first after the end of its holder.
     pub(super) fn robust_taken(&mut self, object: usize, owner_died: bool) -> Step<()> {
         let (barrier, round) = self.deaths(object)?;
         let source = self.source_beside(self.thread.now);
         if owner_died {
-            self.world.push_unlogged(source, Op::Depart { barrier, round: round + 1 });
+            self.on_this_path(source, Op::Depart { barrier, round: round + 1 });
             self.world.push_unlogged(source, Op::Arrive { barrier, round: round + 2 });
             self.world.objects.get(object).deaths = Some((barrier, round + 3));
             return Ok(());
         }
         if let Some(last) = round.checked_sub(1) {
-            self.world.push_unlogged(source, Op::Depart { barrier, round: last });
+            self.on_this_path(source, Op::Depart { barrier, round: last });
         }
         self.world.push_unlogged(source, Op::Arrive { barrier, round });
         Ok(())
@@ -46,7 +53,7 @@ impl Walk<'_, '_> {
         for object in self.world.objects.robust_of(self.thread.index) {
             let (barrier, round) = self.deaths(object)?;
             let source = self.source_beside(self.thread.now);
-            self.world.push_unlogged(source, Op::Depart { barrier, round });
+            self.on_this_path(source, Op::Depart { barrier, round });
             self.world.push_unlogged(source, Op::Arrive { barrier, round: round + 1 });
             let state = self.world.objects.get(object);
             state.holder = None;
