@@ -1,7 +1,7 @@
 //! What `foretrace test` reports: as text, as JSON, and as JUnit's XML.
 
 use super::test_repair::FoundRepair;
-use foretrace::report::{below_project, plural};
+use foretrace::report::{below_project, plural, wrapped_at};
 use foretrace::testing::{Again, AgainOutcome, Exploration, Find, Report, is_of_library};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
@@ -24,6 +24,12 @@ pub struct Tested {
 }
 
 impl Tested {
+    /// Whether no run was recorded in the time there was, of a program that is run.
+    fn has_no_run(&self) -> bool {
+        let recorded = self.report.recorded;
+        recorded.passed + recorded.failed == 0 && self.report.all_tried() == 0 && !self.command.is_empty()
+    }
+
     /// The command that repeats a failure.
     fn replay_of(&self, find: &Find) -> String {
         let replay = |schedule: &Path| format!("foretrace replay {} -- {}", schedule.display(), self.command);
@@ -58,12 +64,13 @@ pub fn write_text(nth: usize, is_one_of_many: bool, tested: &Tested, out: &mut d
 /// Writes what came of many tests, the last line of a long report.
 pub fn write_sum(tested: &[Tested], count: usize, out: &mut dyn Write) -> io::Result<()> {
     let (failing, others): (Vec<&Tested>, Vec<&Tested>) = tested.iter().partition(|one| !one.report.finds.is_empty());
+    let (without_run, others): (Vec<&Tested>, Vec<&Tested>) = others.into_iter().partition(|one| one.has_no_run());
     let open = others.iter().filter(|one| !one.report.is_complete()).count();
     let parts = [
         (failing.len(), if failing.len() == 1 { "fails" } else { "fail" }),
         (others.len() - open, "without a failure"),
         (open, "without a failure so far, not all was tried"),
-        (count - tested.len(), "not tested"),
+        (count - tested.len() + without_run.len(), "not tested"),
     ];
     let parts = parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
     let head = format!("{count} tests: {}", parts.collect::<Vec<_>>().join("; "));
@@ -83,6 +90,7 @@ fn write_one(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
         0 if report.output_is_open => {
             writeln!(out, "nothing failed for certain: a run that passed wrote what hardly any other wrote")?
         }
+        0 if tested.has_no_run() => writeln!(out, "not tested: no recorded run came to its end in time")?,
         0 => writeln!(out, "nothing failed")?,
         1 => writeln!(out, "1 failure")?,
         many => {
@@ -114,12 +122,12 @@ fn write_find(number: usize, find: &Find, tested: &Tested, out: &mut dyn Write) 
         writeln!(out, "   {did} at {}", cut(below_project(place), WIDEST - 15))?;
     }
     match &find.title {
-        Some(title) => writeln!(out, "   {}", cut(title, WIDEST - 3))?,
+        Some(title) => writeln!(out, "{}", told(title, 3))?,
         None if tested.command.is_empty() => writeln!(out, "   a run failed by itself")?,
         None => writeln!(out, "   a recorded run failed by itself (seed {})", find.seed)?,
     }
     for line in &find.story {
-        writeln!(out, "     {}", cut(line, WIDEST - 5))?;
+        writeln!(out, "{}", told(line, 5))?;
     }
     let rate = match find.replays {
         Some((failed, times)) => format!("fails in {failed} of {times} replays"),
@@ -131,7 +139,7 @@ fn write_find(number: usize, find: &Find, tested: &Tested, out: &mut dyn Write) 
         let more = find.others.len();
         writeln!(out, "   {more} more {} to the same failure:", if more == 1 { "way" } else { "ways" })?;
         for other in find.others.iter().take(MOST_OTHERS) {
-            writeln!(out, "     {}", cut(other, WIDEST - 5))?;
+            writeln!(out, "{}", told(other, 5))?;
         }
         if more > MOST_OTHERS {
             writeln!(out, "     and {} more", more - MOST_OTHERS)?;
@@ -150,15 +158,15 @@ fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
         failed => format!(", {failed} of them failed"),
     };
     let seconds = report.times.all.as_secs_f64();
-    writeln!(
-        out,
+    let totals = format!(
         "{} recorded{failed}; {} tried: {} failed, {} had no effect, {} were not reached; {seconds:.1} s",
         plural(runs, "run"),
         plural(tried, "schedule"),
         harmless.failed,
         harmless.same,
         tried.saturating_sub(harmless.failed + harmless.same),
-    )?;
+    );
+    writeln!(out, "{}", told(&totals, 0))?;
     let more = if tested.command.is_empty() { "more: --time" } else { "go on: --resume" };
     if report.has_all_interleavings() {
         // what was not tried would show no other
@@ -166,6 +174,8 @@ fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
         let are_left = if report.left == 1 { "is left" } else { "are left" };
         let left = plural(report.left as u64, "schedule");
         writeln!(out, "not all was tried: {left} {are_left} ({more})")?;
+    } else if tested.has_no_run() {
+        writeln!(out, "not all was tried: the runs take longer than the time there was ({more})")?;
     } else if report.ended_early {
         writeln!(out, "not all was tried: a limit was reached before the recorded runs brought nothing new ({more})")?;
     }
@@ -230,6 +240,18 @@ fn write_few(lines: impl ExactSizeIterator<Item = impl AsRef<str>>, out: &mut dy
         writeln!(out, "  {}", cut(line.as_ref(), WIDEST - 2))?;
     }
     if more > 0 { writeln!(out, "  and {more} more") } else { Ok(()) }
+}
+
+/// A line that begins after so many spaces. Of a row of a table the end may go, which is source. A sentence goes on in the next line: its
+/// end may be the place that people look for.
+fn told(line: &str, indent: usize) -> String {
+    let is_row = line.trim_start().contains("  ");
+    let line = format!("{:indent$}{line}", "");
+    if is_row {
+        return cut(&line, WIDEST);
+    }
+    let after = line.len() - line.trim_start().len() + 2;
+    wrapped_at(WIDEST, &line, &" ".repeat(after))
 }
 
 /// A line of at most so many characters.
@@ -428,11 +450,24 @@ pub fn write_again_json(results: &[Again], out: &mut dyn Write) -> io::Result<()
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
+    use super::{WIDEST, cut, told};
 
     #[test]
     fn a_line_that_is_cut_ends_with_one_mark() {
         assert_eq!(cut("Cache<…>::get", 8), "Cache<…");
         assert_eq!(cut("as it is", 8), "as it is");
+    }
+
+    /// The place where a thread waits comes last.
+    #[test]
+    fn a_sentence_goes_on_in_the_next_line_and_a_row_is_cut() {
+        let sentence = "thread 2 (diner) holds the lock it took at table.c:12 and waits for the lock that thread 3 took at table.c:12, \
+            after table.c:12";
+        let lines = told(sentence, 5);
+        assert!(lines.lines().all(|line| line.chars().count() <= WIDEST), "{lines}");
+        let (first, second) = lines.split_once("\n       ").expect("two lines");
+        assert_eq!(format!("{first} {second}").trim_start(), sentence);
+        let row = told(&format!("thread 2  reads 1  table.c:12  {}", "head = next; ".repeat(9)), 5);
+        assert!(row.ends_with('…') && row.chars().count() == WIDEST, "{row}");
     }
 }

@@ -151,14 +151,19 @@ pub fn thread_called(number: u64, name: Option<&str>) -> String {
     }
 }
 
-/// A sentence in lines of so many characters at most, where its words allow it; lines after the first begin with `indent`.
+/// A sentence in lines of no more than the widest, where its words allow it; lines after the first begin with `indent`.
 pub fn wrapped(text: &str, indent: &str) -> String {
+    wrapped_at(WIDEST_LINE, text, indent)
+}
+
+/// The same with lines of `most` characters.
+pub fn wrapped_at(most: usize, text: &str, indent: &str) -> String {
     let words = text.trim_start_matches(' ');
     let mut lines = " ".repeat(text.len() - words.len());
     let mut width = 0;
     for word in words.split(' ') {
         let length = word.chars().count();
-        if width > 0 && width + 1 + length > WIDEST_LINE - indent.len() {
+        if width > 0 && width + 1 + length > most - indent.len() {
             lines.push('\n');
             lines.push_str(indent);
             width = 0;

@@ -226,6 +226,12 @@ fn meaning(attempt: &Attempt, values: &[Option<String>; 3]) -> String {
         Pattern::Rwr if value(0).is_some() && value(0) == value(2) => {
             format!("changed back: {own} reads the same twice, but {other} wrote{} between the reads", known(1))
         }
+        Pattern::Rwr if value(1).zip(value(2)).is_some_and(|(written, read)| written != read) => {
+            let written = or(1, "what");
+            format!(
+                "changed: {own} goes by both reads; {written} that {other} wrote between them is overwritten before the second"
+            )
+        }
         Pattern::Rwr => format!("changed: {own} goes by both reads, and {other} wrote{} between them", known(1)),
         Pattern::Wwr => format!("lost: {} of {own}; it reads back what {other} wrote", or(0, "the write")),
         Pattern::Wrw => format!("half done: {other} reads{} before {own} has finished its update", known(1)),
@@ -241,6 +247,23 @@ fn number(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn an_attempt() -> Attempt {
+        Attempt {
+            kind: crate::attempt::Kind::Block,
+            class: String::new(),
+            variable: String::new(),
+            pattern: Pattern::Rwr,
+            accesses: Default::default(),
+            cycle: None,
+            also: Vec::new(),
+            to_make: None,
+            witness: Default::default(),
+            recording: Default::default(),
+            seed: 0,
+            order: Default::default(),
+        }
+    }
 
     #[test]
     fn a_turn_is_told_by_its_lines_and_the_text_of_the_last() {
@@ -286,23 +309,22 @@ mod tests {
             other: "thread 3 (x)".to_string(),
             kind: CycleKind::Block,
         };
-        let attempt = Attempt {
-            kind: crate::attempt::Kind::Block,
-            class: String::new(),
-            variable: String::new(),
-            pattern: Pattern::Rwr,
-            accesses: Default::default(),
-            cycle: Some(cycle),
-            also: Vec::new(),
-            to_make: None,
-            witness: Default::default(),
-            recording: Default::default(),
-            seed: 0,
-            order: Default::default(),
-        };
+        let attempt = Attempt { cycle: Some(cycle), ..an_attempt() };
         for line in &lines(&attempt, None)[..2] {
             assert!(line.chars().take(WIDEST_LINE).collect::<String>().contains("slot[tail % size]"), "{line}");
         }
+    }
+
+    /// Who reads a third value has not read what the other thread wrote: that write is gone.
+    #[test]
+    fn a_write_between_two_reads_may_be_gone_before_the_second() {
+        let access = |thread: &str| Access { thread: thread.to_string(), ..Access::default() };
+        let attempt = Attempt { accesses: ["2 (a)", "3", "2 (a)"].map(access), cycle: None, ..an_attempt() };
+        let told = |values: [&str; 3]| meaning(&attempt, &values.map(|value| Some(value.to_string())));
+        assert_eq!(told(["0", "7", "7"]), "changed: 2 goes by both reads, and 3 wrote 7 between them");
+        assert!(told(["0", "7", "0"]).starts_with("changed back: 2"));
+        let gone = "changed: 2 goes by both reads; the 7 that 3 wrote between them is overwritten before the second";
+        assert_eq!(told(["0", "7", "9"]), gone);
     }
 
     #[test]
