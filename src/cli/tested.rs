@@ -450,7 +450,8 @@ pub fn write_again_json(results: &[Again], out: &mut dyn Write) -> io::Result<()
 
 #[cfg(test)]
 mod tests {
-    use super::{WIDEST, cut, told};
+    use super::{Tested, WIDEST, cut, told, write_sum, write_text};
+    use foretrace::testing::Report;
 
     #[test]
     fn a_line_that_is_cut_ends_with_one_mark() {
@@ -469,5 +470,24 @@ mod tests {
         assert_eq!(format!("{first} {second}").trim_start(), sentence);
         let row = told(&format!("thread 2  reads 1  table.c:12  {}", "head = next; ".repeat(9)), 5);
         assert!(row.ends_with('…') && row.chars().count() == WIDEST, "{row}");
+    }
+    /// Who reads "nothing failed" takes the program for tested.
+    #[test]
+    fn a_program_of_which_no_run_was_recorded_counts_as_not_tested() {
+        let mut report = Report { ended_early: true, ..Report::default() };
+        let mut told = |recorded: u64| {
+            report.recorded.passed = recorded;
+            let [name, command] = ["queue::mpmc", "queue mpmc"].map(str::to_string);
+            let tested = [Tested { name, command, directory: None, report: report.clone(), repairs: Vec::new() }];
+            let mut out = Vec::new();
+            write_text(0, true, &tested[0], &mut out).expect("into memory");
+            write_sum(&tested, 2, &mut out).expect("into memory");
+            String::from_utf8(out).expect("text")
+        };
+        let without = told(0);
+        assert!(without.contains("not tested: no recorded run came to its end in time"), "{without}");
+        assert!(without.contains("2 tests: 2 not tested"), "{without}");
+        let with = told(3);
+        assert!(with.contains("nothing failed\n") && with.contains("not all was tried; 1 not tested"), "{with}");
     }
 }

@@ -221,9 +221,15 @@ fn message(run: &Observation, baseline: &Baseline) -> (Option<String>, Option<St
     }
 }
 
-/// Whether a line of Rust's own framework says no more than that a test has begun: it is cut off where the run ends.
+/// Whether a line of a test framework says no more than that tests have begun or passed. Rust's own cuts it off where the run ends.
 fn is_progress_of_tests(line: &str) -> bool {
-    line.strip_prefix("test ").is_some_and(|rest| rest.trim_end().ends_with(" ..."))
+    let is_between = |start: &str, ends: &[&str]| {
+        line.strip_prefix(start).is_some_and(|rest| ends.iter().any(|end| rest.trim_end().ends_with(end)))
+    };
+    let googles = ["[====", "[----", "[       OK ]", "Running main() from "];
+    is_between("test ", &[" ..."])
+        || is_between("running ", &[" test", " tests"])
+        || googles.iter().any(|head| line.starts_with(head))
 }
 
 /// Whether a line is one with which `diff -u` begins, or a part of it: the names of the files may look like words about a failure.
@@ -325,6 +331,10 @@ mod tests {
     #[test]
     fn that_a_test_has_begun_does_not_tell_why_it_failed() {
         assert_eq!(failed("\ntest queue::pops ... ").message, None);
+        assert_eq!(failed("\nrunning 1 test\ntest queue::pops ... ").message, None, "where no run has passed");
+        let googles =
+            "Running main() from a.cc\n[==========] Running 1 test from 1 test suite.\n[ RUN      ] Queue.Pops\n";
+        assert_eq!(failed(googles).message.as_deref(), Some("[ RUN      ] Queue.Pops"), "which test it is");
         assert_eq!(failed("\nlast words\ntest queue::pops ... ").message.as_deref(), Some("last words"));
     }
 

@@ -16,6 +16,9 @@ const WIDEST_THREAD: usize = 30;
 const WIDEST_PLACE: usize = 28;
 const WIDEST_VARIABLE: usize = 24;
 
+/// Widest variables of a title.
+const WIDEST_VARIABLES: usize = 40;
+
 /// Widest line of a story, and what is left in it for the text of the source. What an access does is cut for that, but not to less.
 const WIDEST_LINE: usize = 95;
 const LEAST_TEXT: usize = 24;
@@ -23,7 +26,7 @@ const LEAST_ACT: usize = 20;
 
 /// The variable and who meets there, as a headline.
 pub fn title(attempt: &Attempt) -> String {
-    let variable = below_folders(&attempt.variable);
+    let variable = short_variables(&below_folders(&attempt.variable), WIDEST_VARIABLES);
     let (first, remote) = attempt.functions();
     if attempt.is_use_after_free() {
         let by = if remote.is_empty() { String::new() } else { format!(" by `{}`", short_name(remote)) };
@@ -78,7 +81,7 @@ pub fn lines(attempt: &Attempt, seen: Option<&[Option<Event>; 3]>) -> Vec<String
     let others = width(&cells, 0) + width(&cells, 2) + 3 * "  ".len() + LEAST_TEXT;
     let widest_act = WIDEST_LINE.saturating_sub(others).max(LEAST_ACT);
     for row in &mut cells {
-        row[1] = cut(&row[1], widest_act).into_owned();
+        row[1] = cut(&act_within(&row[1], widest_act), widest_act).into_owned();
     }
     let widths = [0, 1, 2].map(|column| width(&cells, column));
     let row = |cells: &[String; 4]| {
@@ -159,18 +162,52 @@ fn below_folders(text: &str) -> String {
     format!("{before}{ALLOCATED}{file}{}", below_folders(after))
 }
 
+/// Variables, with `, ` between them. If they are too wide, they lose the modules and functions in front of their names, and most fields.
+fn short_variables(variables: &str, most: usize) -> String {
+    if variables.chars().count() <= most {
+        return variables.to_string();
+    }
+    let short =
+        |variable| few_fields(variable_within(variable, 0)).unwrap_or_else(|| variable_within(variable, 0).to_string());
+    variables.split(", ").map(short).collect::<Vec<_>>().join(", ")
+}
+
+/// A variable without as many of the modules and functions in front of its name as make it too wide: what tells is its end.
+fn variable_within(mut variable: &str, most: usize) -> &str {
+    while variable.chars().count() > most {
+        let path = variable.find(['<', '(', '[', '.', '@', ' ']).map_or(variable, |end| &variable[..end]);
+        let Some(at) = path.find(':') else { break };
+        variable = variable[at..].trim_start_matches(':');
+    }
+    variable
+}
+
+/// What an access does, with its variable without so many modules and functions, or else with its last field alone.
+fn act_within(act: &str, most: usize) -> String {
+    let Some((verb, variable)) = act.split_once(' ') else { return act.to_string() };
+    let most = most.saturating_sub(verb.len() + 1);
+    let variable = variable_within(variable, most);
+    let fields = variable.rsplit(':').next().unwrap_or(variable); // before that is a file, or a function
+    match fields.rsplit_once(['.', '…']) {
+        Some((_, last)) if variable.chars().count() > most && last.chars().count() < most => format!("{verb} …{last}"),
+        _ => format!("{verb} {variable}"),
+    }
+}
+
+/// A variable with its first two fields and the last one, where it has more.
+fn few_fields(variable: &str) -> Option<String> {
+    match *variable.split('.').collect::<Vec<_>>() {
+        [object, first, .., last] if variable.matches('.').count() > 2 => Some(format!("{object}.{first}…{last}")),
+        _ => None,
+    }
+}
+
 /// What an access does, where the fields between the first two and the last of its variable are left out if they are many.
 fn short_act(act: &str) -> String {
-    let Some((verb, variable)) = act.split_once(' ').filter(|(_, rest)| rest.chars().count() > WIDEST_VARIABLE) else {
-        return act.to_string();
-    };
-    let fields: Vec<&str> = variable.split('.').collect();
-    match *fields {
-        [object, first, .., last] if fields.len() > 3 => {
-            format!("{verb} {}", cut(&format!("{object}.{first}…{last}"), 40))
-        }
-        _ => cut(act, 40).into_owned(),
-    }
+    let Some((verb, variable)) = act.split_once(' ') else { return act.to_string() };
+    let variable = variable_within(variable, WIDEST_VARIABLE);
+    let short = few_fields(variable).filter(|_| variable.chars().count() > WIDEST_VARIABLE);
+    cut(&format!("{verb} {}", short.as_deref().unwrap_or(variable)), 40).into_owned()
 }
 
 /// A place, or several of one way, without as many of the folders in front as make it too wide. The file and the line stay.
@@ -313,6 +350,23 @@ mod tests {
         for line in &lines(&attempt, None)[..2] {
             assert!(line.chars().take(WIDEST_LINE).collect::<String>().contains("slot[tail % size]"), "{line}");
         }
+    }
+
+    /// Modules are cut off first: two variables of one module would look alike.
+    #[test]
+    fn a_long_variable_keeps_its_end() {
+        assert_eq!(short_act("writes ledger::lazy::tests::TABLE.ready"), "writes lazy::tests::TABLE.ready");
+        assert_eq!(act_within("writes tests::TABLE.ready", 20), "writes TABLE.ready");
+        assert_eq!(act_within("reads Registry.map…growth_left", 20), "reads …growth_left");
+        assert_eq!(act_within("reads heap@a_long_queue.h:7", 20), "reads heap@a_long_queue.h:7");
+        let act = "reads Registry.map.base.table.table.growth_left";
+        assert_eq!(short_act(act), "reads Registry.map…growth_left");
+        assert_eq!(variable_within("Bus_Test::TestBody:bus.subs_[0]", 24), "TestBody:bus.subs_[0]");
+        assert_eq!(variable_within("heap@queue.h:735+180.next_of_all", 20), "heap@queue.h:735+180.next_of_all");
+        assert_eq!(variable_within("(std) Inner<a::Packet<usize>>.result", 20), "(std) Inner<a::Packet<usize>>.result");
+        let two = "ledger::lazy::tests::TABLE.ready, ledger::lazy::tests::TABLE.value";
+        assert_eq!(short_variables(two, 40), "TABLE.ready, TABLE.value");
+        assert_eq!(short_variables("lazy::TABLE.ready", 40), "lazy::TABLE.ready");
     }
 
     /// Who reads a third value has not read what the other thread wrote: that write is gone.
