@@ -36,16 +36,41 @@ pub fn whole(steps: &[SavedStep]) -> Vec<SavedStep> {
 /// Positions of two events of one call are so far apart at most: some of its records are no events.
 const APART: u64 = 3;
 
-/// The events of a thread that one call from this one on makes; none if it is no such call.
+/// The events of a thread that one call from this one on makes; none if it is no such call. A call that waits for several descriptors puts
+/// back what it takes for each, and takes for all of them at one time.
 fn call_at(thread: &[&SavedStep], from: usize) -> Range<usize> {
-    let follows = |index: &usize| {
-        let (before, step) = (thread[*index - 1], thread[*index]);
-        before.loc == step.loc && step.at.zip(before.at).is_some_and(|(at, before)| at.saturating_sub(before) <= APART)
-    };
+    let mut all = part_at(thread, from);
+    let mut last = all.clone();
+    while puts_back(&thread[last.clone()]) {
+        let next = part_at(thread, last.end);
+        if !puts_back(&thread[next.clone()]) || !follows(thread, next.start) {
+            break;
+        }
+        all.end = next.end;
+        last = next;
+    }
+    all
+}
+
+/// Whether events take from semaphores, and put as much back at once.
+fn puts_back(part: &[&SavedStep]) -> bool {
+    let (downs, posts) = part.split_at(part.len() / 2);
+    let all = |steps: &[&SavedStep], op: &str| steps.iter().all(|step| step.op == op);
+    !part.is_empty() && downs.len() == posts.len() && all(downs, "down") && all(posts, "post")
+}
+
+/// Whether an event may be of the same call as the one before.
+fn follows(thread: &[&SavedStep], index: usize) -> bool {
+    let (before, step) = (thread[index - 1], thread[index]);
+    before.loc == step.loc && step.at.zip(before.at).is_some_and(|(at, before)| at.saturating_sub(before) <= APART)
+}
+
+/// The events of a call from this one on that are about one descriptor.
+fn part_at(thread: &[&SavedStep], from: usize) -> Range<usize> {
     let is = |index: usize, op: &str| thread.get(index).is_some_and(|step| step.op == op);
     let mut end = from;
     for op in ["depart", "down", "post", "arrive"] {
-        while is(end, op) && (end == from || follows(&end)) {
+        while is(end, op) && (end == from || follows(thread, end)) {
             end += 1;
         }
     }
@@ -98,6 +123,13 @@ mod tests {
         assert_eq!(moved("0 down 5, 1 down 8, 0 post 6, 1 arrive 9"), "0 down 5, 0 post 6, 1 down 8, 1 arrive 9");
         let sent = "0 depart 4, 1 read 7, 0 arrive 5, 1 depart 8, 0 arrive 6";
         assert_eq!(moved(sent), "1 read 7, 0 depart 4, 0 arrive 5, 0 arrive 6, 1 depart 8");
+    }
+
+    #[test]
+    fn a_call_that_saw_two_comes_where_it_saw_the_last() {
+        let split = "0 down 5, 0 post 6, 1 post 8, 0 down 7, 0 down 8, 0 post 9, 0 post 10, 1 read 9, 0 down 11, 0 arrive 12";
+        let whole = "1 post 8, 0 down 5, 0 post 6, 0 down 7, 0 down 8, 0 post 9, 0 post 10, 1 read 9, 0 down 11, 0 arrive 12";
+        assert_eq!(moved(split), whole);
     }
 
     #[test]

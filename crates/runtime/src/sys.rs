@@ -453,6 +453,8 @@ unsafe extern "C" {
     pub fn pthread_self() -> usize;
     fn pthread_getattr_np(thread: usize, attributes: *mut c_void) -> c_int;
     fn pthread_attr_getstack(attributes: *const c_void, start: *mut u64, bytes: *mut u64) -> c_int;
+    fn pthread_attr_init(attributes: *mut c_void) -> c_int;
+    fn pthread_attr_setstack(attributes: *mut c_void, start: *mut c_void, bytes: usize) -> c_int;
     fn pthread_attr_destroy(attributes: *mut c_void) -> c_int;
     pub fn pthread_key_create(key: *mut u32, destructor: unsafe extern "C" fn(*mut c_void)) -> c_int;
     pub fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
@@ -478,9 +480,25 @@ pub fn own_thread_locals() -> Option<(u64, u64)> {
     (bytes < MOST).then_some((frame, bytes))
 }
 
+/// `pthread_attr_t`.
+pub type ThreadAttributes = [u64; 7];
+
+/// Gives a thread of ours a stack apart from those of the program's threads, which stay where they are without it.
+pub fn set_stack_apart(attributes: &mut ThreadAttributes) {
+    const BYTES: usize = 8 << 20; // variables of threads lie there, too
+    let attributes = attributes.as_mut_ptr().cast();
+    // SAFETY: room for what the library writes, and a new mapping.
+    unsafe {
+        pthread_attr_init(attributes);
+        if let Some(stack) = map(BYTES) {
+            pthread_attr_setstack(attributes, stack.cast(), BYTES);
+        }
+    }
+}
+
 /// Start and length of this thread's stack.
 pub fn own_stack() -> Option<(u64, u64)> {
-    let mut attributes = [0u64; 7]; // pthread_attr_t
+    let mut attributes: ThreadAttributes = [0; 7];
     let (mut start, mut bytes) = (0, 0);
     let attributes = attributes.as_mut_ptr().cast();
     // SAFETY: room for what the library writes.

@@ -28,7 +28,10 @@ pub fn start() {
     }
     let mut pthread = 0;
     let before = state::block_all();
-    let mut create = || real::pthread_create(&mut pthread, core::ptr::null(), watch, core::ptr::null_mut());
+    let mut attributes = [0; 7];
+    sys::set_stack_apart(&mut attributes);
+    let attributes = attributes.as_ptr().cast();
+    let mut create = || real::pthread_create(&mut pthread, attributes, watch, core::ptr::null_mut());
     let failed = threads::known().map_or(0, |thread| thread.quietly(&mut create));
     state::set_mask(before);
     if failed != 0 {

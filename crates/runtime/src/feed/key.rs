@@ -64,6 +64,7 @@ impl Key {
             8 => "processor counter",
             10 => "signal",
             11 if self.0 & 0xff == LIMIT as u16 => "a wait with a limit",
+            11 if self.0 & 0xff == INTERRUPTED as u16 => "a wait that a signal may end",
             11 => "a decision by who comes first",
             12 => "a call on sockets",
             13 => USAGE[(self.0 & 0xff) as usize % USAGE.len()],
@@ -81,6 +82,8 @@ pub const KERNEL_FILES: u8 = 8;
 
 /// Whether a wait in the kernel found something before its limit.
 pub(super) const LIMIT: u8 = 3;
+/// Whether a handler ended a wait in the kernel.
+pub(super) const INTERRUPTED: u8 = 4;
 
 /// The error of a call that failed, in place of its bytes.
 pub(super) const ERROR_BYTES: usize = size_of::<c_int>();

@@ -7,6 +7,7 @@
 
 pub mod clock;
 pub mod inherited;
+pub mod interruption;
 mod kept;
 mod key;
 pub mod others;

@@ -19,6 +19,7 @@ use super::poll::{Poll, READABLE, WRITABLE};
 use super::unseen::{self, TIMERS, What};
 use super::{arrivals, entropy, files, interpose, kernel_files, real, socket_order, sockets, tracked};
 use crate::controller;
+use crate::feed::interruption::{Interruption, interruptible};
 use crate::feed::sockets::Call;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
@@ -58,18 +59,29 @@ impl Reading {
         if self.part[1] == 0 || !waits(self.file) {
             return self.read_then_record();
         }
-        controller::before_taking(self.thread);
-        self.read_and_record()
+        interruptible(|interruption| {
+            controller::before_taking(self.thread);
+            self.read_and_record(interruption) as c_int // the kernel reads no more at a time
+        }) as isize
     }
 
     /// Reads and records in one step: else of two readers the one whose bytes come later might be recorded first.
-    fn read_and_record(&self) -> isize {
+    fn read_and_record(&self, interruption: Interruption) -> isize {
         let Reading { thread, file, part, key, place, .. } = *self;
+        let interruptions = thread.deferred.interruptions();
         loop {
             let before = sys::errno();
-            let mut poll = Poll::new(file, READABLE);
-            if real::poll((&raw mut poll).cast(), 1, -1) < 0 {
-                return self.read_then_record(); // a signal: reading goes on after some, polling after none
+            let sleep = || {
+                let mut poll = Poll::new(file, READABLE);
+                real::poll((&raw mut poll).cast(), 1, -1)
+            };
+            if interruption.sleep(thread, sleep) < 0 {
+                if interruption.ends_call() || thread.deferred.interruptions() != interruptions {
+                    sys::set_errno(sys::EINTR);
+                    return -1;
+                }
+                sys::set_errno(before);
+                continue; // polling goes on after no signal, reading after some
             }
             thread.begin();
             let bucket = waiting::lock(key);

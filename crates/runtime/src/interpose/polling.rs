@@ -19,6 +19,7 @@ use super::unseen::{self, TIMERS, What};
 use super::{interpose, real, socket_order, tracked};
 use crate::controller;
 use crate::feed;
+use crate::feed::interruption::{Interruption, interruptible};
 use crate::feed::sockets::Ready;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
@@ -177,8 +178,8 @@ impl Waiting {
     ) -> c_int {
         controller::before_taking(self.thread);
         let since = sys::now(sys::CLOCK_MONOTONIC);
-        let once = |to_limit: bool| loop {
-            let woken = if to_limit { wait() } else { 0 };
+        let once = |interruption: Interruption, to_limit: bool| loop {
+            let woken = if to_limit { interruption.sleep(self.thread, &wait) } else { 0 };
             if woken < 0 {
                 return woken;
             }
@@ -207,7 +208,10 @@ impl Waiting {
             sys::set_errno(error);
             return found;
         };
-        if self.has_limit { feed::limited(once) } else { once(true) }
+        interruptible(|interruption| match self.has_limit {
+            true => feed::limited(|to_limit| once(interruption, to_limit)),
+            false => once(interruption, true),
+        })
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Deferred {
     pub(super) context: UnsafeCell<[u64; CONTEXT_WORDS]>,
     pub(super) mask: Cell<u64>,
     pub(super) interruptions: Cell<u32>,
+    /// One more than the records that the thread had made when the latest handler ended; 0 before the first.
+    handled_after: Cell<u64>,
     /// An address in the frame that runs the outermost handler, 0 if none runs.
     pub(super) handler: Cell<usize>,
     pub(super) stack: Cell<*mut u8>,
@@ -23,6 +25,16 @@ impl Deferred {
     /// Handlers that ran and do not restart calls.
     pub fn interruptions(&self) -> u32 {
         self.interruptions.get()
+    }
+
+    /// A handler has ended when the thread had made so many records.
+    pub(super) fn handled(&self, records: u64) {
+        self.handled_after.set(records + 1);
+    }
+
+    /// Whether a handler was the latest of what a thread with so many records did.
+    pub fn has_just_handled(&self, records: u64) -> bool {
+        self.handled_after.get() == records + 1
     }
 
     /// A jump to a frame with this stack pointer: whether it leaves all handlers.

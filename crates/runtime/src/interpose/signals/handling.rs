@@ -119,6 +119,7 @@ pub(super) unsafe fn handle(thread: &'static Thread, signal: c_int, information:
     thread.deferred.handler.set(outer);
     thread.begin();
     log::sync(thread, Kind::HandlerEnd, 0, signal as u64, 0);
+    thread.deferred.handled(thread.count());
     if !restarts {
         thread.deferred.interruptions.set(thread.deferred.interruptions.get() + 1);
     }
