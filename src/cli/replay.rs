@@ -262,7 +262,7 @@ fn under_gdb(plan: &Plan, program: &Program, folder: &Folder) -> anyhow::Result<
     let mut told = run.environment();
     told.extend(run.others().context("cannot prepare what other programs did")?);
     told.push(("FORETRACE_STOP", "1".into()));
-    told.push(fill(&told));
+    fill(&mut told);
     let inherited = || std::env::vars_os().collect();
     let environment: Vec<(OsString, OsString)> = recording.and_then(environment_of).unwrap_or_else(inherited);
     fix_addresses();

@@ -181,6 +181,7 @@ cases! {
     reused_locals: "reused-locals.c";
     robust: "robust.c";
     rwlock: "rwlock.c";
+    same_addresses: "same-addresses.cpp";
     seqlock: "seqlock.c";
     shared_mutex: "shared-mutex.cpp";
     shared_timed: "shared-timed.cpp";

@@ -127,8 +127,10 @@ mod tests {
 
     #[test]
     fn a_call_that_saw_two_comes_where_it_saw_the_last() {
-        let split = "0 down 5, 0 post 6, 1 post 8, 0 down 7, 0 down 8, 0 post 9, 0 post 10, 1 read 9, 0 down 11, 0 arrive 12";
-        let whole = "1 post 8, 0 down 5, 0 post 6, 0 down 7, 0 down 8, 0 post 9, 0 post 10, 1 read 9, 0 down 11, 0 arrive 12";
+        let split =
+            "0 down 5, 0 post 6, 1 post 8, 0 down 7, 0 down 8, 0 post 9, 0 post 10, 1 read 9, 0 down 11, 0 arrive 12";
+        let whole =
+            "1 post 8, 0 down 5, 0 post 6, 0 down 7, 0 down 8, 0 post 9, 0 post 10, 1 read 9, 0 down 11, 0 arrive 12";
         assert_eq!(moved(split), whole);
     }
 

@@ -213,7 +213,7 @@ impl Run<'_> {
         if self.apart.is_none_or(|apart| apart.harness.is_none()) {
             told.push(("FORETRACE_PARENT", std::process::id().to_string().into())); // it ends with us
         }
-        told.push(outside::fill(&told));
+        outside::fill(&mut told);
         let told = told.into_iter().map(|(name, value)| (OsString::from(name), value));
         let environment = environment.iter().cloned().chain(told).collect();
         let number = self.replayed().and_then(process_number::recorded);

@@ -27,6 +27,8 @@ pub const BACKTRACE: &str = "RUST_BACKTRACE";
 const ROOM: usize = 24 << 10;
 /// The variable that fills this room.
 const FILL: &str = "FORETRACE_FILL";
+/// One more variable, where without it there would be an odd number of them.
+const EVEN: &str = "FORETRACE_EVEN";
 
 /// Keeps the environment in a recording's folder. It may hold secrets, so only the user can read it.
 pub fn keep_environment(folder: &Folder, variables: &[(OsString, OsString)]) -> Result<(), FolderError> {
@@ -70,13 +72,17 @@ pub fn changed(recorded: &[(OsString, OsString)], now: &[(OsString, OsString)]) 
     names
 }
 
-/// The variable that makes these take as much room as any others do.
-pub fn fill(variables: &[(&'static str, OsString)]) -> (&'static str, OsString) {
+/// Adds the variables that make these take as much room as any others do. The kernel aligns the stack to two pointers between the texts
+/// and the pointers to them, so the pointers are of an even number.
+pub fn fill(variables: &mut Vec<(&'static str, OsString)>) {
     const POINTER: usize = size_of::<usize>();
     let bytes = |name: &str, value: &OsStr| name.len() + value.len() + "=\0".len() + POINTER;
+    if variables.len().is_multiple_of(2) {
+        variables.push((EVEN, OsString::new()));
+    }
     let used: usize = variables.iter().map(|(name, value)| bytes(name, value)).sum();
     let left = ROOM.saturating_sub(used + bytes(FILL, OsStr::new("")));
-    (FILL, OsString::from("-".repeat(left)))
+    variables.push((FILL, OsString::from("-".repeat(left))));
 }
 
 /// What a replay could not give, a line each.
@@ -138,11 +144,14 @@ mod tests {
 
     #[test]
     fn all_variables_take_the_same_room() {
-        let room = |variables: &[(&'static str, OsString)]| -> usize {
-            let all = variables.iter().cloned().chain([fill(variables)]);
-            all.map(|(name, value)| name.len() + value.len() + 2 + 8).sum()
-        };
-        assert_eq!(room(&[("FORETRACE_MODE", "serial".into())]), ROOM);
-        assert_eq!(room(&[("FORETRACE_MODE", "replay".into()), ("FORETRACE_DIR", "/some/where".into())]), ROOM);
+        for variables in [
+            vec![("FORETRACE_MODE", "serial".into())],
+            vec![("FORETRACE_MODE", "replay".into()), ("FORETRACE_DIR", "/some/where".into())],
+        ] {
+            let mut all = variables;
+            fill(&mut all);
+            let room: usize = all.iter().map(|(name, value)| name.len() + value.len() + 2 + 8).sum();
+            assert_eq!((room, all.len() % 2), (ROOM, 0));
+        }
     }
 }

@@ -140,7 +140,9 @@ fn settings() -> u8 {
     if let Some(parent) = take(c"FORETRACE_PARENT").and_then(number) {
         sys::end_with_parent(parent);
     }
-    take(c"FORETRACE_FILL"); // makes the stack begin at the same address in every run
+    // These make the stack begin at the same address in every run.
+    take(c"FORETRACE_FILL");
+    take(c"FORETRACE_EVEN");
     thread_ends::prepare();
     cancellation::prepare();
     ends::prepare();
