@@ -133,6 +133,7 @@ cases! {
     orders_futex_wake_op: "orders-futex-wake-op.c";
     orders_handler: "orders-handler.c";
     orders_handler_in_wait: "orders-handler-in-wait.c";
+    orders_interrupted: "orders-interrupted.c";
     orders_mapped_by_each: "orders-mapped-by-each.c";
     orders_mapped_lock: "orders-mapped-lock.c";
     orders_mapped_parts: "orders-mapped-parts.c";
