@@ -19,6 +19,8 @@ const PART: u32 = 2;
 const PART_OF_ALL: u32 = 3;
 /// Where no schedule waits, it takes all time but for one part in this many, which is for runs that search.
 const PART_FOR_SEARCH: u32 = 4;
+/// Holds and reversals leave one part in this many of that time: to explore all of a small program takes less, and is certain.
+const PART_TO_EXPLORE: u32 = 3;
 /// And at least so long.
 const SHORTEST: Duration = Duration::from_secs(3);
 /// Programs with more events in every recorded run are not explored: an interleaving more or less says little there. There are fewer pairs.
@@ -81,7 +83,10 @@ impl Campaign<'_> {
         let (run_limit, released) = (Some(self.runner.limit()), Some(self.runner.released()));
         let settings = Settings { run_limit, released, jobs: 1, stop: stop.clone(), ..self.settings.clone() };
         let outer = &self.settings.stop;
-        let deadline = Instant::now() + longest.min(self.time_to_search());
+        let longest = longest.min(self.time_to_search());
+        let deadline = Instant::now() + longest;
+        let explores = fewest <= MOST_EVENTS;
+        let until = deadline - longest.saturating_sub(of_pairs(longest, explores));
         let is_late = || Instant::now() >= deadline || outer.load(Ordering::Relaxed);
         let work = self.work.place("exploring");
         let (state, progress) = (&self.state, &mut *self.progress);
@@ -90,17 +95,20 @@ impl Campaign<'_> {
         };
         let kept = self.work.place("explored").join("recording");
         let explored = while_not(&is_late, &stop, || -> Result<_, TestError> {
-            let first = First { subject: (&settings, &state.baseline), work: &work, kept: &kept, events, records };
+            let mut first =
+                First { subject: (&settings, &state.baseline), work: &work, kept: &kept, events, records, until };
             let reversed = first.failing(settings.runs, true, &mut show)?;
-            if !reversed.failing.is_empty() || fewest > MOST_EVENTS {
-                return Ok((reversed, None));
+            let are_cut_off = Instant::now() >= until;
+            if !reversed.failing.is_empty() || !explores {
+                return Ok((reversed, None, are_cut_off));
             }
-            Ok((reversed, Some(first.failing(settings.runs, false, &mut show)?)))
+            first.until = deadline;
+            Ok((reversed, Some(first.failing(settings.runs, false, &mut show)?), are_cut_off))
         });
         let _ = std::fs::remove_dir_all(&work); // the folder of all runs goes in the end anyway
         match explored {
-            Ok((reversed, explored)) => {
-                let is_cut_off = stop.load(Ordering::Relaxed);
+            Ok((reversed, explored, are_cut_off)) => {
+                let is_cut_off = are_cut_off || stop.load(Ordering::Relaxed);
                 self.take_explored(reversed, explored.unwrap_or_default(), is_cut_off)
             }
             Err(error) => {
@@ -146,6 +154,8 @@ struct First<'c> {
     events: usize,
     /// What it has recorded.
     records: u64,
+    /// When it ends.
+    until: Instant,
 }
 
 impl First<'_> {
@@ -155,12 +165,31 @@ impl First<'_> {
         let bounds = Bounds { events, runs, interruptions: None };
         let mut each = |interleaving: &Interleaving<'_>| -> Result<Kept, TestError> {
             if !interleaving.fails {
-                return Ok(ControlFlow::Continue(None));
+                let is_over = Instant::now() >= self.until;
+                return Ok(if is_over { ControlFlow::Break(None) } else { ControlFlow::Continue(None) });
             }
             interleaving.keep(self.kept)?;
             Ok(ControlFlow::Break(Some(PathBuf::from(self.kept))))
         };
         let run = if pairs { reverse_program } else { explore_program };
         run(self.subject, bounds, self.work, &mut each, show)
+    }
+}
+
+/// How much of a time is for pairs of accesses, where the interleavings are explored after them, and where not.
+fn of_pairs(longest: Duration, explores: bool) -> Duration {
+    if explores { longest - longest / PART_TO_EXPLORE } else { longest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program with many places and few interleavings: its pairs took all the time, and nothing was certain.
+    #[test]
+    fn pairs_leave_time_to_explore() {
+        let longest = Duration::from_secs(30);
+        assert_eq!(of_pairs(longest, true), Duration::from_secs(20));
+        assert_eq!(of_pairs(longest, false), longest);
     }
 }
