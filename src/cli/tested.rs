@@ -158,13 +158,14 @@ fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
         failed => format!(", {failed} of them failed"),
     };
     let seconds = report.times.all.as_secs_f64();
+    let not_reached = tried.saturating_sub(harmless.failed + harmless.same);
+    let were = if not_reached == 1 { "was" } else { "were" };
     let totals = format!(
-        "{} recorded{failed}; {} tried: {} failed, {} had no effect, {} were not reached; {seconds:.1} s",
+        "{} recorded{failed}; {} tried: {} failed, {} had no effect, {not_reached} {were} not reached; {seconds:.1} s",
         plural(runs, "run"),
         plural(tried, "schedule"),
         harmless.failed,
         harmless.same,
-        tried.saturating_sub(harmless.failed + harmless.same),
     );
     writeln!(out, "{}", told(&totals, 0))?;
     let more = if tested.command.is_empty() { "more: --time" } else { "go on: --resume" };

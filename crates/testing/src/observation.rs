@@ -32,7 +32,7 @@ impl Observation {
     /// Of a run whose output is in a folder, and which wrote these files, seen from the folder that it ran in.
     pub fn read(ending: Ending, output: &Path, directory: &Path, watched: &[std::path::PathBuf]) -> Observation {
         let mut texts = BTreeMap::new();
-        texts.insert(OUTPUT.to_string(), text(&output.join(STDOUT)).unwrap_or_default());
+        texts.insert(OUTPUT.to_string(), without_slowness(&text(&output.join(STDOUT)).unwrap_or_default()));
         let errors = text(&output.join(STDERR)).unwrap_or_default();
         texts.insert(ERRORS.to_string(), without_ours(&errors));
         for file in watched {
@@ -63,4 +63,31 @@ fn text(path: &Path) -> Option<String> {
 fn without_ours(text: &str) -> String {
     let is_ours = |line: &&str| line.starts_with("foretrace:");
     text.lines().filter(|line| !is_ours(line)).map(|line| format!("{line}\n")).collect()
+}
+
+/// Without what Rust's test framework writes of tests that take long: the controller holds threads back, and time passes where they wait.
+fn without_slowness(text: &str) -> String {
+    text.split_inclusive('\n').map(|line| before_slowness(line).unwrap_or(line)).collect()
+}
+
+/// What stands in a line before `test NAME has been running for over 60 seconds`: with one thread, that the test has begun.
+fn before_slowness(line: &str) -> Option<&str> {
+    let (head, rest) = line.split_once(" has been running for over ")?;
+    rest.trim_end().strip_suffix(" seconds")?.parse::<u32>().ok()?;
+    head.rfind("test ").map(|at| &line[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_a_test_takes_long_is_no_output_of_it() {
+        let slow = "test queue::pops has been running for over 60 seconds\n";
+        let text = format!("\nrunning 1 test\ntest queue::pops ... {slow}ok\n");
+        assert_eq!(without_slowness(&text), "\nrunning 1 test\ntest queue::pops ... ok\n");
+        assert_eq!(without_slowness(&format!("one\n{slow}two\n")), "one\ntwo\n");
+        let own = "job 7 has been running for over a day\n";
+        assert_eq!(without_slowness(own), own);
+    }
 }
