@@ -36,6 +36,16 @@ fn who_looks_at_a_clock_later_sees_a_later_moment() {
     assert!(failures(&wrong).contains("at > latest"), "{wrong:#}");
 }
 
+/// A schedule may go on where a thread waits in the kernel. It did not wait for half a minute before.
+#[test]
+fn no_wait_ends_by_a_limit_that_is_far_away() {
+    let right = report(&built_with("result-in-time.cpp", ""), "--time 10");
+    assert_eq!(failures(&right), "", "{right:#}");
+    assert!(right["tests"][0]["schedules"]["tried"].as_u64() > Some(0), "{right:#}");
+    let wrong = report(&built_with("result-in-time.cpp", "'-DLIMIT=milliseconds(1)'"), "--time 20 --stop-after 1");
+    assert!(failures(&wrong).contains("SIGABRT"), "{wrong:#}");
+}
+
 /// A run without recording really sleeps, and is stopped at the limit of a run. That is no failure, and it is not passed over.
 #[test]
 fn a_run_without_recording_that_takes_too_long_has_not_failed() {

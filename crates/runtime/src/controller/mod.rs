@@ -316,6 +316,7 @@ pub fn block(thread: &'static Thread, wait: &Wait, deadline: Option<Deadline>) -
     turn.deadline.set(deadline.map(Deadline::monotonic));
     turn.expired.set(false);
     turn.timed_out.set(false);
+    turn.for_nothing.set(false);
     pass(thread, State::Blocked);
     LOCK.unlock();
     wait_for_turn(thread);
@@ -325,7 +326,7 @@ pub fn block(thread: &'static Thread, wait: &Wait, deadline: Option<Deadline>) -
     let timed_out = turn.timed_out.replace(false);
     LOCK.unlock();
     turn.is_late.set(timed_out);
-    if timed_out && let Some(deadline) = deadline {
+    if timed_out && let Some(deadline) = deadline.filter(|_| !turn.for_nothing.get()) {
         sleep_until(deadline);
     }
     timed_out

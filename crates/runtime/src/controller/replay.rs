@@ -8,7 +8,7 @@ use core::sync::atomic::{
 
 use crate::controller::plan::{self, FOLLOWING, Line, PLAN, RECORDED_ORDER};
 use crate::controller::thread_turn::{Stands, State};
-use crate::controller::turns::{Choice, UNTIL, give_up, give_up_late, ready, running};
+use crate::controller::turns::{Choice, UNTIL, give_up, give_up_late, ready, running, wake_for_nothing};
 use crate::controller::{alarms, limits, onward};
 use crate::interpose::signals::state;
 use crate::mode;
@@ -99,6 +99,10 @@ fn go_on(thread: &'static Thread, line: &Line) -> Option<Choice> {
         State::Blocked if thread.turn.deadline.get().is_some_and(onward::may_end_by_limit) => {
             Some(give_up(thread, at + 1 - thread.count()))
         }
+        // Its limit is too far away to have been what ended it.
+        State::Blocked if has_time(thread) && may_end_early(thread) && !ends_in_vain(thread) => {
+            Some(wake_for_nothing(thread, at + 1 - thread.count()))
+        }
         State::Blocked if is_about_to_expire(thread) || may_end_early(thread) && !ends_in_vain(thread) => {
             let records = at + 1 - thread.count();
             let is_late = WAITS_LONG.load(Relaxed) == thread.number.get() && threads::all().any(ready);
@@ -185,6 +189,11 @@ pub fn can_go_on(thread: &Thread) {
         running.turn.beyond.set(0);
         running.limit.store(0, Relaxed);
     }
+}
+
+/// Whether its wait has a limit, of more time than a wait takes that is short.
+fn has_time(thread: &Thread) -> bool {
+    !thread.turn.expired.get() && thread.turn.deadline.get().is_some_and(|at| !limits::is_choice(at))
 }
 
 /// Whether its wait may end for no reason.

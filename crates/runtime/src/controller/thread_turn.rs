@@ -69,6 +69,8 @@ pub struct Turn {
     pub(super) expired: Cell<bool>,
     /// It got the turn to give up.
     pub(super) timed_out: Cell<bool>,
+    /// It got the turn though its limit has not come.
+    pub(super) for_nothing: Cell<bool>,
     /// It waits in the kernel for a signal, which another thread or nobody sends.
     pub(super) listens: Cell<bool>,
     /// Its last wait ended by its limit, and no other thread has gone on since.

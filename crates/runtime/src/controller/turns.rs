@@ -80,6 +80,12 @@ pub(super) fn give_up(thread: &'static Thread, records: u64) -> Choice {
     Choice::Run(thread, thread.count() + records)
 }
 
+/// A blocked thread runs since its wait ends for no reason. Its limit has not come.
+pub(super) fn wake_for_nothing(thread: &'static Thread, records: u64) -> Choice {
+    thread.turn.for_nothing.set(true);
+    give_up(thread, records)
+}
+
 /// The same of a wait whose time limit passed while threads that could go on were held back, which the file `late` says.
 pub(super) fn give_up_late(thread: &'static Thread, records: u64) -> Choice {
     mode::write_file(b"/late\0", format_args!("{}\n", thread.number.get()));

@@ -204,7 +204,7 @@ fn wait(thread: &'static Thread, word: usize, value: u32, deadline: Option<Deadl
     bucket.unlock();
     match outcome {
         _ if waiter.is_released() => 0,
-        Outcome::TimedOut if deadline.is_none() => 0, // a schedule goes on here
+        Outcome::TimedOut if deadline.is_none_or(|deadline| program_time::now(deadline.clock) < deadline.at) => 0, // a schedule goes on here
         Outcome::TimedOut => -(ETIMEDOUT as isize),
         _ => -(EINTR as isize),
     }
