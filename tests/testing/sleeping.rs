@@ -46,6 +46,18 @@ fn no_wait_ends_by_a_limit_that_is_far_away() {
     assert!(failures(&wrong).contains("SIGABRT"), "{wrong:#}");
 }
 
+/// Where a thread goes on alone its time goes on, too. No machine leaves the others standing for as long.
+#[test]
+fn who_polls_for_seconds_does_not_give_up_before_others_had_their_turns() {
+    for how in ["", "-DBUSY"] {
+        let right = report(&built_with("polled.c", how), "--time 30");
+        assert_eq!(failures(&right), "", "{how} {right:#}");
+        assert_eq!(right["tests"][0]["complete"], true, "{how} {right:#}");
+        let wrong = report(&built_with("polled.c", &format!("{how} -DWRONG")), "--time 30 --stop-after 1");
+        assert!(failures(&wrong).contains("exit status 1"), "{how} {wrong:#}");
+    }
+}
+
 /// A run without recording really sleeps, and is stopped at the limit of a run. That is no failure, and it is not passed over.
 #[test]
 fn a_run_without_recording_that_takes_too_long_has_not_failed() {

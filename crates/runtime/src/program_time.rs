@@ -97,6 +97,11 @@ pub fn jump_to(deadline: Deadline) -> Option<i64> {
     Some(left.max(0))
 }
 
+/// How far the time has come that stands still, in nanoseconds.
+pub fn passed() -> i64 {
+    PASSED.load(Relaxed)
+}
+
 /// The time goes on by so much, where it stands still; whether it does.
 pub fn pass(span: Timespec) -> bool {
     let stands = STANDS.load(Relaxed);

@@ -1,13 +1,16 @@
 //! Holds one thread after the schedule of a run that explores, so that all others go on as far as they can.
 //!
 //! The line `then` of the schedule asks for it, with `hold <path> <records>` at its end. The thread goes on once no other thread is ready and none
-//! comes out of the kernel soon. It also goes on once all others repeat what they do, or have made so many records: they may wait for it in a loop.
+//! comes out of the kernel soon. It also goes on once all others repeat what they do, or have made so many records: they may wait for it in a loop. The same holds
+//! once so much time has passed for them that a wait to that moment would not end by its limit.
 
 use core::cell::Cell;
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use crate::controller::limits;
 use crate::controller::thread_turn::State;
 use crate::controller::turns::ready;
+use crate::program_time;
 use crate::text::number;
 use crate::threads::{self, Thread};
 
@@ -22,6 +25,8 @@ static PATH: Path = Path(Cell::new(&[]));
 static RECORDS: AtomicU64 = AtomicU64::new(0);
 /// The records of all at which it goes on; 0 before it is held.
 static UNTIL: AtomicU64 = AtomicU64::new(0);
+/// How far the time had come when it was held first.
+static SINCE: AtomicI64 = AtomicI64::new(0);
 /// Ticks of the watchdog for which threads in the kernel have been waited for; more than are waited where nobody is.
 static WAITED: AtomicUsize = AtomicUsize::new(NOBODY);
 const NOBODY: usize = usize::MAX;
@@ -57,12 +62,14 @@ pub fn look(made: u64) -> Held {
     let Some(held) = held else { return Held::Nobody };
     if UNTIL.load(Relaxed) == 0 {
         UNTIL.store(made + RECORDS.load(Relaxed), Relaxed);
+        SINCE.store(program_time::passed(), Relaxed);
     }
     let mut others = threads::all().filter(|thread| ready(thread) && !core::ptr::eq(*thread, held)).peekable();
     let some_can = others.peek().is_some();
     let may_come = || threads::all().any(|thread| thread.turn.state.get() == State::Outside);
     let all_repeat = some_can && others.all(|thread| thread.turn.repeating.is_so()) && !may_come();
-    let is_in_time = made < UNTIL.load(Relaxed) && !all_repeat;
+    let is_late = limits::is_long(program_time::passed() - SINCE.load(Relaxed));
+    let is_in_time = made < UNTIL.load(Relaxed) && !all_repeat && !is_late;
     if is_in_time && some_can {
         WAITED.store(NOBODY, Relaxed);
         return Held::Thread(held);

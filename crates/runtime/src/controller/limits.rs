@@ -1,5 +1,6 @@
 //! How far away the time limit of a wait is.
 
+use crate::program_time;
 use crate::sys::{self, Timespec};
 
 /// A time limit that is further away is no part of a schedule: the thread waits for others.
@@ -19,6 +20,11 @@ pub fn is_far(at: Timespec) -> bool {
 /// Whether a wait to this moment may end by its limit, whatever other threads could do, where orders are explored.
 pub fn is_choice(at: Timespec) -> bool {
     !is_after(at, LONGEST_CHOICE)
+}
+
+/// Whether so many nanoseconds are more than a wait takes that may end at any time.
+pub fn is_long(nanoseconds: i64) -> bool {
+    nanoseconds > program_time::nanoseconds(LONGEST_CHOICE)
 }
 
 /// Whether a wait since this moment has taken longer than one that may end at any time.

@@ -219,6 +219,19 @@ pub fn yield_turn(thread: &'static Thread) -> bool {
     others
 }
 
+/// Where orders are explored the time went on for the thread: others that are ready get their turns before long.
+pub fn time_went_on(thread: &'static Thread) {
+    if !onward::explores() || plan::following() || !has_turn(thread) {
+        return;
+    }
+    LOCK.lock();
+    let others = threads::all().any(|other| !core::ptr::eq(other, thread) && ready(other));
+    if others && onward::starves_others() {
+        thread.limit.store(0, Relaxed);
+    }
+    LOCK.unlock();
+}
+
 /// The thread goes to sleep in the kernel: others may run. It queues at its next counted record.
 pub fn outside(thread: &'static Thread) {
     if !controlled() {
@@ -328,6 +341,7 @@ pub fn block(thread: &'static Thread, wait: &Wait, deadline: Option<Deadline>) -
     turn.is_late.set(timed_out);
     if timed_out && let Some(deadline) = deadline.filter(|_| !turn.for_nothing.get()) {
         sleep_until(deadline);
+        time_went_on(thread);
     }
     timed_out
 }

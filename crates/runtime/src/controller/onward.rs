@@ -6,7 +6,7 @@
 //! go on, or until the others have made so many records. The file `waits` of its folder says how the run ends: `cut` if it was cut off, and a line `<path> <object>` for each thread that waits.
 
 use core::sync::atomic::{
-    AtomicBool, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI64, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -30,6 +30,8 @@ const LOOK: u64 = 64;
 /// The thread that got the last turn here, by number, and where that turn ends.
 static GRANTED: AtomicUsize = AtomicUsize::new(0);
 static ENDS: AtomicU64 = AtomicU64::new(0);
+/// How far the time had come when that thread got its first turn in a row.
+static SINCE: AtomicI64 = AtomicI64::new(0);
 
 /// The rest of the line of the schedule that asks for it.
 pub fn line(line: &'static [u8]) -> Option<&'static [u8]> {
@@ -152,9 +154,25 @@ fn next(turn: u64, held: Option<&'static Thread>) -> Option<(&'static Thread, u6
         }
         None => (threads::all().find(|thread| ready(thread))?, turn),
     };
-    GRANTED.store(number(thread), Relaxed);
+    if GRANTED.swap(number(thread), Relaxed) != number(thread) {
+        SINCE.store(program_time::passed(), Relaxed);
+    }
     ENDS.store(thread.count() + records, Relaxed);
     Some((thread, if looks { records.min(look_after(thread.count())) } else { records }))
+}
+
+/// Whether the thread that goes on has slept, waited or looked at clocks for so long that others which are ready should have had their turns:
+/// what is only late because they stand still is late on no machine. Its turn ends then. Where it is to go on alone, the run is cut off.
+pub fn starves_others() -> bool {
+    if !limits::is_long(program_time::passed() - SINCE.load(Relaxed)) {
+        return false;
+    }
+    if TURN.load(Relaxed) >= ALL.load(Relaxed) {
+        report(true);
+        sys::die_by(sys::SIGKILL);
+    }
+    ENDS.store(0, Relaxed);
+    true
 }
 
 /// After how many counted records the thread is looked at again: never the same number for long. Otherwise a loop that takes a lock might hold

@@ -3,9 +3,11 @@
 use core::ffi::c_int;
 
 use super::{Key, Source, call, keep, stored};
-use crate::controller::clocks_are_as_recorded;
+use crate::controller::{self, clocks_are_as_recorded};
+use crate::hooks::occupied::Occupied;
 use crate::program_time::{given, looked, not_before_latest, now, shifted};
 use crate::sys::Timespec;
+use crate::threads::{Here, here};
 
 /// Reads a clock by `source`; the result is that of a call that fills `to`. Threads get what they got in the recording, unless they come in
 /// another order and one has seen a later moment: time never goes back.
@@ -14,6 +16,11 @@ pub fn read(source: Source, clock: c_int, to: &mut Timespec, real: impl FnOnce(&
     let mut was_real = false;
     let key = Key::new(source, clock.rem_euclid(256) as u8);
     if let Some(at) = looked(clock) {
+        if let Here::Recorded(thread) = here() {
+            thread.occupy();
+            controller::time_went_on(thread);
+            thread.end();
+        }
         *to = at;
         keep(key, 0, place, size_of::<Timespec>());
         return 0;

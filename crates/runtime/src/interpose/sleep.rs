@@ -18,6 +18,7 @@ fn yielded() -> bool {
     let Some(thread) = tracked().filter(|_| controller::controlled()) else { return false };
     thread.occupy();
     let yielded = controller::yield_turn(thread);
+    controller::time_went_on(thread);
     thread.end();
     yielded
 }
