@@ -1,8 +1,8 @@
 //! Holds one thread after the schedule of a run that explores, so that all others go on as far as they can.
 //!
 //! The line `then` of the schedule asks for it, with `hold <path> <records>` at its end. The thread goes on once no other thread is ready and none
-//! comes out of the kernel soon. It also goes on once all others repeat what they do, or have made so many records: they may wait for it in a loop. The same holds
-//! once so much time has passed for them that a wait to that moment would not end by its limit.
+//! comes out of the kernel soon. Others may also wait for it in a loop: it goes on once all of them repeat what they do, or have made
+//! that many records. And it goes on once more time has passed for them than the longest wait takes that may end by its limit at any time.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed};

@@ -22,7 +22,7 @@ pub fn is_choice(at: Timespec) -> bool {
     !is_after(at, LONGEST_CHOICE)
 }
 
-/// Whether so many nanoseconds are more than a wait takes that may end at any time.
+/// Whether a span, in nanoseconds, is longer than a wait that may end by its limit at any time.
 pub fn is_long(nanoseconds: i64) -> bool {
     nanoseconds > program_time::nanoseconds(LONGEST_CHOICE)
 }

@@ -27,12 +27,12 @@ impl Deferred {
         self.interruptions.get()
     }
 
-    /// A handler has ended when the thread had made so many records.
+    /// A handler has ended. The thread has made this number of records.
     pub(super) fn handled(&self, records: u64) {
         self.handled_after.set(records + 1);
     }
 
-    /// Whether a handler was the latest of what a thread with so many records did.
+    /// Whether the thread, which has made this number of records, did nothing since a handler ended.
     pub fn has_just_handled(&self, records: u64) -> bool {
         self.handled_after.get() == records + 1
     }
