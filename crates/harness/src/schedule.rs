@@ -13,8 +13,8 @@ pub struct Turn {
     pub end: End,
 }
 
-/// A signal handler that ran while the program was recorded: the thread, the position of the handler's first record, and the signal. The
-/// signal is 0 if it did not come from outside of the program. Also where a thread began to unwind, with
+/// A signal handler that ran while the program was recorded: the thread, the position of the handler's first record, and the signal:
+/// with [`foretrace_runtime::record::SENT`] if the program sent it, 0 for a fault of the thread. Also where a thread began to unwind, with
 /// [`foretrace_runtime::record::BY_CANCELLATION`].
 pub type Handler = (String, u64, u64);
 

@@ -4,7 +4,7 @@ mod use_of_freed;
 
 use super::schedule::{Beside, Clocks, End, Handler};
 use foretrace_report::{SavedKind, SavedStep, SavedWitness};
-use foretrace_runtime::record::{BY_CANCELLATION, Kind, WOKEN_BY_TIMEOUT, fail};
+use foretrace_runtime::record::{BY_CANCELLATION, Kind, SENT, WOKEN_BY_TIMEOUT, fail};
 use foretrace_runtime::{access_kinds, code_kinds};
 use foretrace_walker::log::{Log, Record, open_logs, thread_paths};
 use foretrace_walker::{Aliases, WalkError};
@@ -282,7 +282,7 @@ impl Events {
             let begun = records.iter().zip(following).filter(|(record, _)| record.kind == Kind::HandlerBegin);
             let cause = |record: &Record, next| match record.words[0] {
                 0 => BY_CANCELLATION,
-                _ => from_outside(record, next),
+                _ => sent_or_from_outside(record, next),
             };
             begun.map(|(record, next)| (path.clone(), record.at, cause(record, next))).collect()
         };
@@ -499,13 +499,17 @@ pub(super) fn is_other_half(lower: &Record, next: &Record) -> bool {
         && orders[1] == orders[0] + 1
 }
 
-/// The signal of a handler if the program did not send it, and it is no fault of the thread, else 0.
-fn from_outside(begin: &Record, next: Option<&Record>) -> u64 {
+/// The signal of a handler, with [`SENT`] if the program sent it; 0 for a fault of the thread.
+fn sent_or_from_outside(begin: &Record, next: Option<&Record>) -> u64 {
     let signal = begin.words[0];
     let was_sent = next.is_some_and(|next| next.kind == Kind::Down);
     let is_fault = [nix::libc::SIGSEGV, nix::libc::SIGBUS, nix::libc::SIGFPE, nix::libc::SIGILL, nix::libc::SIGABRT]
         .contains(&(signal as i32));
-    if was_sent || is_fault { 0 } else { signal }
+    match (was_sent, is_fault) {
+        (true, _) => SENT | signal,
+        (false, true) => 0,
+        (false, false) => signal,
+    }
 }
 
 /// What a record can be in a trace.

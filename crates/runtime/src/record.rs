@@ -185,6 +185,9 @@ pub mod atomic16 {
 /// In a schedule, in place of the number of a signal: a thread unwinds here since it was cancelled.
 pub const BY_CANCELLATION: u64 = 128;
 
+/// In a schedule, with the number of a signal: the program sent it.
+pub const SENT: u64 = 256;
+
 /// Semaphores from this address on are pipes and event counters, 16 bytes for each in the order of their first use; no
 /// memory has such an address.
 pub const CHANNELS: u64 = 0x7100_0000_0000_0000;

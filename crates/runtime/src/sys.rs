@@ -100,6 +100,7 @@ pub mod number {
     pub const TGKILL: usize = 234;
     pub const RT_SIGQUEUEINFO: usize = 129;
     pub const RT_TGSIGQUEUEINFO: usize = 297;
+    pub const RT_SIGTIMEDWAIT: usize = 128;
     pub const FALLOCATE: usize = 285;
     pub const PPOLL: usize = 271;
     pub const EPOLL_WAIT: usize = 232;

@@ -90,12 +90,18 @@ pub fn due(thread: &Thread) -> Option<c_int> {
 /// Up to which count the thread may go without a look.
 pub fn next(thread: &Thread) -> u64 {
     let alarm = plan::next_alarm(thread).map_or(u64::MAX, |(at, _)| at);
-    alarm.min(plan::next_sent(thread).unwrap_or(u64::MAX))
+    alarm.min(plan::next_sent(thread).map_or(u64::MAX, |(at, _)| at))
 }
 
-/// Whether the thread handles here a signal that the program sent, and has not begun to.
-fn is_sent_due(thread: &Thread) -> bool {
-    plan::next_sent(thread) == Some(thread.count()) && thread.turn.handled.get() != thread.count() + 1
+/// The signal that the program sent and that the thread handles here, if it has not begun to.
+pub fn due_sent(thread: &Thread) -> Option<c_int> {
+    let (at, signal) = plan::next_sent(thread)?;
+    (at == thread.count() && thread.turn.handled.get() != at + 1).then_some(signal)
+}
+
+/// Whether the thread handles signals later that the program sends.
+pub fn handles_later(thread: &Thread) -> bool {
+    plan::next_sent(thread).is_some()
 }
 
 /// Lets a signal come that the program sent and that the thread handles before what it is about to do. The kernel may need a moment to
@@ -103,27 +109,22 @@ fn is_sent_due(thread: &Thread) -> bool {
 pub fn sent_comes(thread: &'static Thread) -> bool {
     const SPAN: i64 = 200_000;
     const TRIES: usize = 500;
-    if !is_sent_due(thread) {
+    if due_sent(thread).is_none() {
         return false;
     }
     for _ in 0..TRIES {
-        if deferred_comes(thread) || !is_sent_due(thread) {
+        if thread.pending.get() {
+            // As at the end of a hook.
+            thread.end();
+            thread.occupy();
+        }
+        if due_sent(thread).is_none() {
             return true;
         }
         sys::sleep(SPAN);
     }
     handles(thread); // it does not come
     false
-}
-
-/// Inside of a hook that has done nothing yet: the signal that waits for its end comes now. Whether there was one.
-fn deferred_comes(thread: &'static Thread) -> bool {
-    if !thread.pending.get() {
-        return false;
-    }
-    thread.end();
-    thread.occupy();
-    true
 }
 
 /// The thread begins to handle a signal here.

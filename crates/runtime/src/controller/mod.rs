@@ -27,7 +27,7 @@ mod turns;
 mod waking;
 mod watchdog;
 
-pub use alarms::{begin as begin_alarm, due as due_alarm, handles as handles_signal, take_away};
+pub use alarms::{begin as begin_alarm, due as due_alarm, due_sent, handles as handles_signal, handles_later, take_away};
 pub use chance::Settings;
 pub use onward::{explores, waits_beyond_limit};
 pub use plan::{

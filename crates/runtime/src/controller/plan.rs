@@ -12,7 +12,7 @@ use crate::controller::thread_turn::State;
 use crate::controller::turns::{UNTIL, replaying, running};
 use crate::controller::{onward, serial, target};
 use crate::log;
-use crate::record::BY_CANCELLATION;
+use crate::record::{BY_CANCELLATION, SENT};
 use crate::sys::{self, PAGE};
 use crate::text::{Text, number};
 use crate::threads::{self, Thread};
@@ -109,8 +109,8 @@ pub fn follow() {
 }
 
 /// Whether the thread handles a signal that arrives now: one that it handled later in the recording waits until there.
-pub fn is_time_for_handler(thread: &Thread) -> bool {
-    next_sent(thread).is_none_or(|at| at == thread.count())
+pub fn is_time_for_handler(thread: &Thread, signal: c_int) -> bool {
+    next_sent(thread).is_none_or(|next| next == (thread.count(), signal))
 }
 
 /// Where the next signal from outside came in the recording of this thread, and which.
@@ -119,30 +119,32 @@ pub fn next_alarm(thread: &Thread) -> Option<(u64, c_int)> {
         return None;
     }
     let path = thread.path();
-    let is_signal = |handler: &&Line| ![0, BY_CANCELLATION].contains(&handler.first);
+    let is_signal = |handler: &&Line| (1..BY_CANCELLATION).contains(&handler.first);
     let mut later = lines_from(PLAN.handlers.get(), path.bytes(), thread.count()).filter(is_signal);
     later.next().map(|handler| (handler.at, handler.first as c_int))
 }
 
-/// Where in this thread the next handler began of a signal that the program sent itself.
-pub fn next_sent(thread: &Thread) -> Option<u64> {
+/// Where in this thread the next handler began of a signal that the program sent itself, and of which.
+pub fn next_sent(thread: &Thread) -> Option<(u64, c_int)> {
     if !FOLLOWING.load(SeqCst) || PLAN.handlers.get().is_empty() {
         return None;
     }
     let path = thread.path();
-    let mut later = lines_from(PLAN.handlers.get(), path.bytes(), thread.count()).filter(|handler| handler.first == 0);
-    later.next().map(|handler| handler.at)
+    let is_sent = |handler: &&Line| handler.first & SENT != 0;
+    let mut later = lines_from(PLAN.handlers.get(), path.bytes(), thread.count()).filter(is_sent);
+    later.next().map(|handler| (handler.at, (handler.first & !SENT) as c_int))
 }
 
-/// Who handles a signal to the process that the kernel gave to this thread: another one, if the schedule says so.
-pub fn other_handler(thread: &Thread) -> Option<&'static Thread> {
-    let own = next_sent(thread);
-    if own == Some(thread.count()) {
+/// Who handles this signal to the process, which the kernel gave to this thread: another one, if the schedule says so.
+pub fn other_handler(thread: &Thread, signal: c_int) -> Option<&'static Thread> {
+    let own = next_sent(thread).filter(|(_, next)| *next == signal);
+    if own.is_some_and(|(at, _)| at == thread.count()) {
         return None;
     }
     let other = |wanted: fn(&Thread, u64) -> bool| {
+        let handles = |other: &Thread| next_sent(other).is_some_and(|(at, next)| next == signal && wanted(other, at));
         let mut others = threads::all().filter(|other| other.turn.state.get() != State::Done);
-        others.find(|other| !core::ptr::eq(*other, thread) && next_sent(other).is_some_and(|at| wanted(other, at)))
+        others.find(|other| !core::ptr::eq(*other, thread) && handles(other))
     };
     other(|other, at| at == other.count()).or_else(|| own.is_none().then(|| other(|_, _| true)).flatten())
 }

@@ -10,6 +10,7 @@ mod faults;
 mod handling;
 mod stack;
 pub mod state;
+mod withheld;
 
 pub use deferred::Deferred;
 pub use stack::{thread_ends, thread_starts};
@@ -60,6 +61,7 @@ unsafe extern "C" fn arrived(signal: c_int, information: *mut c_void, context: *
                 handle(thread, signal, information, context);
             }
             Some(thread) if synchronous(signal, information) => faults::fault(thread, signal, information, context),
+            Some(thread) if !thread.occupied() => withhold(thread, signal, information, context),
             Some(thread) => defer(thread, signal, information, context),
         }
     }
@@ -99,7 +101,7 @@ unsafe fn goes_to_other(thread: &'static Thread, signal: c_int, information: *co
     }
     // SAFETY: the caller's promise.
     let code = unsafe { *information.cast::<c_int>().add(arrivals::CODE) };
-    let other = if arrivals::may_go_to_process(code) { controller::other_handler(thread) } else { None };
+    let other = if arrivals::may_go_to_process(code) { controller::other_handler(thread, signal) } else { None };
     let Some(other) = other else { return false };
     let (process, to) = (call!(GETPID, 0), other.tid.load(Relaxed));
     // The kernel lets a thread pass on what was queued; of what `kill` sent only that it came, not its `si_code`.
@@ -124,9 +126,24 @@ unsafe fn defer(thread: &'static Thread, signal: c_int, information: *mut c_void
     unsafe {
         *deferred.information.get() = *information.cast();
         *deferred.context.get() = *context.cast();
-        let mask = context.cast::<u8>().add(CONTEXT_MASK).cast::<u64>();
+        let mask = mask_of(context);
         deferred.mask.set(*mask);
         *mask = FATAL.iter().fold(u64::MAX, |mask, &signal| mask & !bit(signal));
     }
     thread.pending.set(true);
+}
+
+/// A signal outside of hooks that the thread handles later in a replay.
+unsafe fn withhold(thread: &'static Thread, signal: c_int, information: *mut c_void, context: *mut c_void) {
+    // SAFETY: what the kernel gave, of these sizes.
+    unsafe {
+        withheld::withhold(thread, signal, &*information.cast());
+        *mask_of(context) |= bit(signal);
+    }
+}
+
+/// The mask of blocked signals, which the kernel sets when our handler returns.
+unsafe fn mask_of(context: *mut c_void) -> *mut u64 {
+    // SAFETY: the caller's `ucontext_t`.
+    unsafe { context.cast::<u8>().add(CONTEXT_MASK).cast() }
 }

@@ -8,8 +8,9 @@ use super::state::{
     DEFAULT, FATAL, IGNORE, NOT_DEFERRED, ON_STACK, RESET, RESTART, WISHES, bit, block_all, install, set_default,
     set_mask,
 };
+use super::withheld;
 use crate::controller;
-use crate::feed::signal::{give_signal, keep_signal};
+use crate::feed::signal::{Information, give_signal, keep_signal};
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::interpose::arrivals;
@@ -35,7 +36,7 @@ pub(super) const FAULT_ADDRESS: usize = 2;
 /// Whether the program's handler may run now: in a replay it runs where it did in the recording.
 pub(super) fn is_time(thread: &Thread, signal: c_int, synchronous: bool) -> bool {
     let is_handled = WISHES[signal as usize].handler.load(Acquire) > IGNORE;
-    synchronous || !is_handled || !controller::replaying() || controller::is_time_for_handler(thread)
+    synchronous || !is_handled || !controller::replaying() || controller::is_time_for_handler(thread, signal)
 }
 
 /// A signal from outside, here as in the recording. The thread is inside of a hook. False if the program has no handler for it.
@@ -53,16 +54,30 @@ pub(super) fn come_again(thread: &'static Thread, signal: c_int) -> bool {
 
 /// The same outside of hooks: with the information that came with it, and without a context.
 pub(super) fn again(thread: &'static Thread, signal: c_int) -> bool {
-    let wish = &WISHES[signal as usize];
-    let (mut information, mut context) = ([0u64; 16], [0u64; CONTEXT_WORDS]);
+    let mut information = [0u64; 16];
     give_signal(thread, signal, &mut information);
-    let itself = if wish.flags.load(Relaxed) & NOT_DEFERRED == 0 { bit(signal) } else { 0 };
     let before = block_all();
-    set_mask(before | wish.mask.load(Relaxed) | itself);
+    handle_with(thread, signal, information, [0; CONTEXT_WORDS], before);
+    true
+}
+
+/// Handles a signal as the kernel lets it be handled where these signals are blocked.
+pub(super) fn handle_with(
+    thread: &'static Thread,
+    signal: c_int,
+    mut information: Information,
+    mut context: [u64; CONTEXT_WORDS],
+    before: u64,
+) {
+    let wish = &WISHES[signal as usize];
+    let itself = if wish.flags.load(Relaxed) & NOT_DEFERRED == 0 { bit(signal) } else { 0 };
+    let error = sys::errno();
+    let is_handled = wish.handler.load(Acquire) > IGNORE;
+    set_mask(if is_handled { before | wish.mask.load(Relaxed) | itself } else { before });
     // SAFETY: of the sizes that the kernel gives.
     unsafe { handle(thread, signal, (&raw mut information).cast(), (&raw mut context).cast()) };
+    sys::set_errno(error);
     set_mask(before);
-    true
 }
 
 /// Calls the program's handler.
@@ -154,23 +169,19 @@ pub(super) fn die(signal: c_int, synchronous: bool) {
 pub(super) fn deliver(thread: &'static Thread) {
     let deferred = &thread.deferred;
     let signal = deferred.signal.get();
-    if !is_time(thread, signal, false) {
-        return;
+    if signal != 0 {
+        // SAFETY: the thread's own; the next one may come while this one is handled.
+        let (information, context) = unsafe { (*deferred.information.get(), *deferred.context.get()) };
+        deferred.signal.set(0);
+        thread.pending.set(deferred.withheld.get() != 0);
+        if is_time(thread, signal, false) {
+            handle_with(thread, signal, information, context, deferred.mask.get());
+        } else {
+            withheld::withhold(thread, signal, &information);
+            set_mask(deferred.mask.get() | bit(signal));
+        }
     }
-    thread.pending.set(false);
-    let wish = &WISHES[signal as usize];
-    let before = deferred.mask.get();
-    // SAFETY: the thread's own; the next one may come while this one is handled.
-    let (mut information, mut context) = unsafe { (*deferred.information.get(), *deferred.context.get()) };
-    let itself = if wish.flags.load(Relaxed) & NOT_DEFERRED == 0 { bit(signal) } else { 0 };
-    let error = sys::errno();
-    if wish.handler.load(Acquire) > IGNORE {
-        set_mask(before | wish.mask.load(Relaxed) | itself);
-    } else {
-        set_mask(before);
+    if deferred.withheld.get() != 0 {
+        withheld::come(thread);
     }
-    // SAFETY: copies of what the kernel gave.
-    unsafe { handle(thread, signal, (&raw mut information).cast(), (&raw mut context).cast()) };
-    sys::set_errno(error);
-    set_mask(before);
 }

@@ -144,9 +144,11 @@ pub fn block_all() -> u64 {
     set_mask(!bit(CHANGE_IDENTITY))
 }
 
-/// The mask that the program knows of: while a signal is deferred more are blocked.
+/// The mask that the program knows of: while a signal waits more are blocked.
 pub fn own_mask(thread: &Thread, mask: u64) -> u64 {
-    if thread.pending.get() { thread.deferred.mask.get() } else { mask }
+    let deferred = &thread.deferred;
+    let mask = if deferred.signal.get() != 0 { deferred.mask.get() } else { mask };
+    mask & !deferred.withheld.get()
 }
 
 pub(super) const fn bit(signal: c_int) -> u64 {
