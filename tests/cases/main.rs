@@ -134,6 +134,10 @@ cases! {
     orders_handler: "orders-handler.c";
     orders_handler_in_wait: "orders-handler-in-wait.c";
     orders_interrupted: "orders-interrupted.c";
+    orders_interrupted_readv: "orders-interrupted-readv.c";
+    orders_interrupted_semaphore: "orders-interrupted-semaphore.c";
+    orders_interrupted_sigtimedwait: "orders-interrupted-sigtimedwait.c";
+    orders_interrupted_sleep: "orders-interrupted-sleep.c";
     orders_mapped_by_each: "orders-mapped-by-each.c";
     orders_mapped_lock: "orders-mapped-lock.c";
     orders_mapped_parts: "orders-mapped-parts.c";
@@ -163,6 +167,7 @@ cases! {
     orders_socket_pieces: "orders-socket-pieces.c";
     orders_socketpair: "orders-socketpair.c";
     orders_tgkill: "orders-tgkill.c";
+    orders_two_signals: "orders-two-signals.c";
     orders_writev: "orders-writev.c";
     outer_loop: "outer-loop.c";
     outer_loop_inner: "outer-loop.c", "-DINNER";

@@ -36,6 +36,7 @@ pub const PAGE: usize = 4096;
 pub mod number {
     //! Numbers of system calls.
     pub const READ: usize = 0;
+    pub const READV: usize = 19;
     pub const WRITE: usize = 1;
     pub const OPEN: usize = 2;
     pub const CLOSE: usize = 3;

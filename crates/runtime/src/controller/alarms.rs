@@ -1,7 +1,7 @@
 //! Signals in a replay. A replay follows a recording only if signals come where they came there: the thread's count of records says where.
 //! For signals that timers and other programs send, the schedule says which signal comes, and the feed has its information. While the
 //! schedule is followed, such signals that really arrive are taken away, and come when it is over. Signals that the program sends arrive by
-//! themselves, and wait for their place.
+//! themselves. Those that arrive too early are taken away until they are due.
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
@@ -14,14 +14,21 @@ use super::plan;
 use crate::hooks::occupied::Occupied;
 use crate::interpose::signals::state;
 use crate::sys::{self, call};
-use crate::threads::Thread;
+use crate::threads::{self, Thread};
 
 /// `siginfo_t`, in words: what the kernel says of a signal.
 type Information = [u64; 16];
 
+/// In place of the number of a thread: the signal comes from outside of the program.
+pub const ANY_THREAD: u64 = 0;
+
 /// A signal that arrived while the schedule was followed, and was not given to a thread since.
 struct Taken {
     state: AtomicU8,
+    /// The number of the thread that gets it, or [`ANY_THREAD`].
+    to: AtomicU64,
+    /// How many were taken away before it.
+    before: AtomicU64,
     information: UnsafeCell<Information>,
 }
 
@@ -32,7 +39,16 @@ const FREE: u8 = 0;
 const CHANGING: u8 = 1;
 const KEPT: u8 = 2;
 
-static TAKEN: [Taken; 64] = [const { Taken { state: AtomicU8::new(FREE), information: UnsafeCell::new([0; 16]) } }; 64];
+static TAKEN: [Taken; 64] = [const {
+    Taken {
+        state: AtomicU8::new(FREE),
+        to: AtomicU64::new(0),
+        before: AtomicU64::new(0),
+        information: UnsafeCell::new([0; 16]),
+    }
+}; 64];
+/// How many were taken away.
+static COUNT: AtomicU64 = AtomicU64::new(0);
 /// Those for which there was no place: a bit for each.
 static MORE: AtomicU64 = AtomicU64::new(0);
 
@@ -42,27 +58,26 @@ impl Taken {
         self.state.compare_exchange(state, CHANGING, Acquire, Relaxed).is_ok()
     }
 
-    /// Whether what is kept is like that.
-    fn holds(&self, like: impl Fn(&Information) -> bool) -> bool {
+    /// Whether what is kept for this thread is like that.
+    fn holds(&self, to: u64, like: impl Fn(&Information) -> bool) -> bool {
         if !self.becomes_mine(KEPT) {
             return false;
         }
         // SAFETY: the place is ours.
-        let is_like = like(unsafe { &*self.information.get() });
+        let is_like = self.to.load(Relaxed) == to && like(unsafe { &*self.information.get() });
         self.state.store(KEPT, Release);
         is_like
     }
 
-    /// What is kept, if this wants it. It is not kept any more then.
-    fn remove_if(&self, wanted: impl Fn(&Information) -> bool) -> Option<Information> {
+    /// What is kept, if anything. It is not kept any more then.
+    fn remove(&self) -> Option<Information> {
         if !self.becomes_mine(KEPT) {
             return None;
         }
         // SAFETY: the place is ours.
         let information = unsafe { *self.information.get() };
-        let is_wanted = wanted(&information);
-        self.state.store(if is_wanted { FREE } else { KEPT }, Release);
-        is_wanted.then_some(information)
+        self.state.store(FREE, Release);
+        Some(information)
     }
 }
 
@@ -99,11 +114,6 @@ pub fn due_sent(thread: &Thread) -> Option<c_int> {
     (at == thread.count() && thread.turn.handled.get() != at + 1).then_some(signal)
 }
 
-/// Whether the thread handles signals later that the program sends.
-pub fn handles_later(thread: &Thread) -> bool {
-    plan::next_sent(thread).is_some()
-}
-
 /// Lets a signal come that the program sent and that the thread handles before what it is about to do. The kernel may need a moment to
 /// deliver it. The thread is inside of a hook, has the turn, and has done nothing in the hook yet.
 pub fn sent_comes(thread: &'static Thread) -> bool {
@@ -118,6 +128,7 @@ pub fn sent_comes(thread: &'static Thread) -> bool {
             thread.end();
             thread.occupy();
         }
+        late_comes(thread);
         if due_sent(thread).is_none() {
             return true;
         }
@@ -140,7 +151,7 @@ pub fn come(thread: &'static Thread) -> bool {
         if !state::come_again(thread, signal) {
             break;
         }
-        if !TAKEN.iter().any(|taken| taken.remove_if(|kept| number(kept) == signal).is_some()) {
+        if taken(ANY_THREAD, signal).is_none() {
             MORE.fetch_and(!bit(signal), Relaxed);
         }
         came = true;
@@ -157,20 +168,36 @@ pub fn begin(thread: &Thread, signal: c_int) -> bool {
     is_due
 }
 
-/// A signal arrived that the schedule has elsewhere, or not at all.
+/// The first one of this number that waits for the thread. It does not any more.
+fn taken(to: u64, signal: c_int) -> Option<Information> {
+    let all = TAKEN.iter().filter(|taken| taken.holds(to, |kept| number(kept) == signal));
+    all.min_by_key(|taken| taken.before.load(Relaxed))?.remove()
+}
+
+/// Lets one come that arrived too early and is due here. The thread is inside of a hook, has the turn, and has done nothing in the hook yet.
+pub fn late_comes(thread: &'static Thread) {
+    let late = due_sent(thread).and_then(|signal| Some((signal, taken(thread.number.get(), signal)?)));
+    if let Some((signal, information)) = late {
+        state::come_late(thread, signal, information);
+    }
+}
+
+/// A signal arrived for this thread that the schedule has elsewhere, or not at all.
 ///
 /// # Safety
 /// What the kernel says of it (`siginfo_t`).
-pub unsafe fn take_away(signal: c_int, information: *const c_void) {
+pub unsafe fn take_away(to: u64, information: *const c_void) {
     // SAFETY: the caller's promise; of this size.
     let information = unsafe { *information.cast::<Information>() };
-    if TAKEN.iter().any(|taken| taken.holds(|kept| is_one(kept, &information))) {
+    if TAKEN.iter().any(|taken| taken.holds(to, |kept| is_one(kept, &information))) {
         return;
     }
     let Some(place) = TAKEN.iter().find(|taken| taken.becomes_mine(FREE)) else {
-        MORE.fetch_or(bit(signal), Relaxed);
+        MORE.fetch_or(bit(number(&information)), Relaxed);
         return;
     };
+    place.to.store(to, Relaxed);
+    place.before.store(COUNT.fetch_add(1, Relaxed), Relaxed);
     // SAFETY: the place is ours.
     unsafe { *place.information.get() = information };
     place.state.store(KEPT, Release);
@@ -193,8 +220,17 @@ pub fn prod(thread: &Thread) {
 /// The schedule is over: what was taken away comes after all, with what the kernel said of it. A program may wait for a timer's value.
 pub fn give_back() {
     let process = call!(GETPID, 0);
-    for information in TAKEN.iter().filter_map(|taken| taken.remove_if(|_| true)) {
+    let everything = TAKEN.iter().filter_map(|taken| {
+        let to = taken.to.load(Relaxed); // of what is kept: nothing is put there any more
+        Some((to, taken.remove()?))
+    });
+    for (to, information) in everything {
         let signal = number(&information);
+        if let Some(thread) = threads::all().find(|thread| to != ANY_THREAD && thread.number.get() == to) {
+            let tid = thread.tid.load(Relaxed);
+            call!(RT_TGSIGQUEUEINFO, process, tid, signal, &raw const information);
+            continue;
+        }
         // The kernel lets only the first thread pass on all that it says itself.
         if call!(RT_SIGQUEUEINFO, process, signal, &raw const information) != 0 {
             call!(KILL, process, signal);

@@ -27,7 +27,7 @@ mod turns;
 mod waking;
 mod watchdog;
 
-pub use alarms::{begin as begin_alarm, due as due_alarm, due_sent, handles as handles_signal, handles_later, take_away};
+pub use alarms::{ANY_THREAD, begin as begin_alarm, due as due_alarm, due_sent, handles as handles_signal, take_away};
 pub use chance::Settings;
 pub use onward::{explores, waits_beyond_limit};
 pub use plan::{
@@ -249,6 +249,7 @@ pub fn outside(thread: &'static Thread) {
 fn come_before_wait(thread: &'static Thread) {
     if REPLAY.load(Relaxed) && has_turn(thread) {
         alarms::come(thread);
+        alarms::late_comes(thread);
     }
 }
 

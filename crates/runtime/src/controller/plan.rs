@@ -108,9 +108,10 @@ pub fn follow() {
     FOLLOWING.store(true, SeqCst);
 }
 
-/// Whether the thread handles a signal that arrives now: one that it handled later in the recording waits until there.
+/// Whether the thread handles a signal of the program that arrives now: one that it handled later in the recording waits until there, and
+/// what it did not handle until the schedule is over.
 pub fn is_time_for_handler(thread: &Thread, signal: c_int) -> bool {
-    next_sent(thread).is_none_or(|next| next == (thread.count(), signal))
+    !FOLLOWING.load(SeqCst) || PLAN.handlers.get().is_empty() || next_sent(thread) == Some((thread.count(), signal))
 }
 
 /// Where the next signal from outside came in the recording of this thread, and which.

@@ -9,24 +9,49 @@ use super::key::INTERRUPTED;
 use crate::controller;
 use crate::hooks::occupied::Occupied;
 use crate::interpose::signals::state::may_come;
-use crate::sys::{self, EINTR};
+use crate::program_time::nanoseconds;
+use crate::sys::{self, EINTR, Timespec};
 use crate::threads::Thread;
 
-/// What the recording says of a call: whether a handler ended it.
+/// Nanoseconds.
+const SECOND: i64 = 1_000_000_000;
+
+/// What the recording says of a call: whether a handler ended it, and what was left to wait then, in nanoseconds: one more than that, or 0.
 #[derive(Clone, Copy)]
 pub struct Interruption(Option<i64>);
 
 /// A call that waits by [`Interruption::sleep`].
 pub fn interruptible(call: impl Fn(Interruption) -> c_int) -> c_int {
+    with_rest(|_| 0, call)
+}
+
+/// The same; `rest` gets how many nanoseconds were left in the recording where a handler ended the call, and gives how many are.
+fn with_rest(rest: impl Fn(Option<i64>) -> i64, call: impl Fn(Interruption) -> c_int) -> c_int {
     if !may_come() {
         return call(Interruption(None));
     }
     let result = Cell::new(0);
     decision(INTERRUPTED, |recorded| {
         result.set(call(Interruption(recorded)));
-        i64::from(is_interrupted(result.get()))
+        let left = recorded.and_then(|recorded| recorded.checked_sub(1)).filter(|left| *left >= 0);
+        if is_interrupted(result.get()) { 1 + rest(left) } else { 0 }
     });
     result.get()
+}
+
+/// A call outside of hooks that a handler may end before it did anything.
+pub fn ended_as_recorded(thread: &'static Thread, call: impl Fn() -> c_int) -> c_int {
+    interruptible(|interruption| interruption.end_or(thread, &call))
+}
+
+/// A sleep outside of hooks. Where a handler ends it, `left` gets what was left of it in the recording.
+pub fn sleeping(thread: &'static Thread, left: &Cell<Timespec>, sleep: impl Fn() -> c_int) -> c_int {
+    let rest = |recorded: Option<i64>| {
+        let rest = recorded.unwrap_or_else(|| nanoseconds(left.get()));
+        left.set(Timespec { seconds: rest / SECOND, nanoseconds: rest % SECOND });
+        rest
+    };
+    with_rest(rest, |interruption| interruption.end_or(thread, &sleep))
 }
 
 fn is_interrupted(result: c_int) -> bool {
@@ -36,14 +61,18 @@ fn is_interrupted(result: c_int) -> bool {
 impl Interruption {
     /// Whether the recording says that a handler ended the call.
     pub fn ends_call(self) -> bool {
-        self.0 == Some(1)
+        self.0.is_some_and(|recorded| recorded > 0)
+    }
+
+    fn end_or(self, thread: &'static Thread, call: impl Fn() -> c_int) -> c_int {
+        if self.ends_call() { interrupted(thread, || 0) } else { self.sleep(thread, call) }
     }
 
     /// Sleeps in the kernel by `sleep`, whose result is negative where a handler ended it.
     pub fn sleep(self, thread: &'static Thread, sleep: impl Fn() -> c_int) -> c_int {
         let is_over = |result| controller::off_schedule() || !is_interrupted(result);
         match self.0 {
-            Some(1) => interrupted(thread, sleep),
+            Some(_) if self.ends_call() => interrupted(thread, sleep),
             Some(_) => core::iter::repeat_with(sleep).find(|result| is_over(*result)).unwrap_or(0),
             None => sleep(),
         }
@@ -56,9 +85,11 @@ fn interrupted(thread: &'static Thread, sleep: impl Fn() -> c_int) -> c_int {
     thread.occupy();
     controller::outside(thread);
     thread.end();
-    while !thread.deferred.has_just_handled(thread.count()) {
+    // More than one handler may have run in the wait.
+    while !thread.deferred.has_just_handled(thread.count()) || controller::due_sent(thread).is_some() {
         let result = sleep();
-        if result < 0 || controller::off_schedule() {
+        // A signal that the thread handles later ends it, too.
+        if result < 0 && !is_interrupted(result) || controller::off_schedule() {
             return result;
         }
         sys::sleep(SPAN);

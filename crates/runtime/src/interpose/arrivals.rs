@@ -12,7 +12,7 @@ use crate::threads::Thread;
 pub const CODE: usize = 2;
 /// What `siginfo_t` says of a signal that went to one thread.
 pub const TO_THREAD: c_int = -6;
-const SENT_BY_KILL: c_int = 0;
+pub const SENT_BY_KILL: c_int = 0;
 const QUEUED_BY_CALL: c_int = -1;
 
 /// Whether a signal may have been sent to the process as a whole.

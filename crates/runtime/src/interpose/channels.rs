@@ -43,20 +43,20 @@ pub fn closed(thread: &'static Thread, file: c_int) {
 }
 
 /// A call that reads from a channel.
-struct Reading {
-    thread: &'static Thread,
-    file: c_int,
+pub struct Reading<'p> {
+    pub thread: &'static Thread,
+    pub file: c_int,
     /// Where the bytes go, and how many at most (`struct iovec`).
-    part: [usize; 2],
-    key: usize,
+    pub parts: &'p [[usize; 2]],
+    pub key: usize,
     /// Whether it takes all that was written.
-    all: bool,
-    place: usize,
+    pub all: bool,
+    pub place: usize,
 }
 
-impl Reading {
-    fn read(&self) -> isize {
-        if self.part[1] == 0 || !waits(self.file) {
+impl Reading<'_> {
+    pub fn read(&self) -> isize {
+        if self.asked() == 0 || !waits(self.file) {
             return self.read_then_record();
         }
         interruptible(|interruption| {
@@ -67,7 +67,7 @@ impl Reading {
 
     /// Reads and records in one step: else of two readers the one whose bytes come later might be recorded first.
     fn read_and_record(&self, interruption: Interruption) -> isize {
-        let Reading { thread, file, part, key, place, .. } = *self;
+        let Reading { thread, file, parts, key, place, .. } = *self;
         let interruptions = thread.deferred.interruptions();
         loop {
             let before = sys::errno();
@@ -85,8 +85,8 @@ impl Reading {
             }
             thread.begin();
             let bucket = waiting::lock(key);
-            let read = match call!(PREADV2, file, &raw const part, 1, -1isize, -1isize, NO_WAIT) {
-                error if error == -(sys::EOPNOTSUPP as isize) => call!(READ, file, part[0], part[1]),
+            let read = match call!(PREADV2, file, parts.as_ptr(), parts.len(), -1isize, -1isize, NO_WAIT) {
+                error if error == -(sys::EOPNOTSUPP as isize) => call!(READV, file, parts.as_ptr(), parts.len()),
                 read => read,
             };
             let is_known = read <= 0 || down_locked(thread, bucket, (key, self.taken(read, true)), place);
@@ -107,7 +107,10 @@ impl Reading {
     }
 
     fn read_then_record(&self) -> isize {
-        let read = real::read(self.file, self.part[0] as *mut c_void, self.part[1]);
+        let read = match self.parts {
+            [[to, bytes]] => real::read(self.file, *to as *mut c_void, *bytes),
+            parts => real::readv(self.file, parts.as_ptr().cast(), parts.len() as c_int),
+        };
         if read > 0 {
             down(self.thread, self.key, self.taken(read, waits(self.file)), self.place);
         } else if read < 0 && sys::errno() == sys::EAGAIN {
@@ -119,8 +122,12 @@ impl Reading {
         read
     }
 
+    fn asked(&self) -> usize {
+        self.parts.iter().map(|[_, bytes]| bytes).sum()
+    }
+
     fn taken(&self, read: isize, waits: bool) -> Taken {
-        let left_nothing = self.all || (read as usize) < self.part[1];
+        let left_nothing = self.all || (read as usize) < self.asked();
         Taken { bytes: read as u64, all: self.all, left_nothing, waits }
     }
 }
@@ -172,7 +179,7 @@ pub extern "C" fn read_(file: c_int, to: *mut c_void, bytes: usize, place: usize
     let end = tracked().and_then(|thread| Some((thread, end(file)?)));
     match end {
         Some((thread, End::Channel(key, all))) => {
-            return Reading { thread, file, part: [to as usize, bytes], key, all, place }.read();
+            return Reading { thread, file, parts: &[[to as usize, bytes]], key, all, place }.read();
         }
         Some((thread, End::Socket)) => {
             let read = || real::read(file, to, bytes);

@@ -43,6 +43,7 @@ pub mod notices;
 pub mod once;
 pub mod openmp;
 mod pause;
+mod pending;
 pub mod poll;
 mod polling;
 pub mod process;

@@ -13,6 +13,7 @@ use super::unseen::{PROCESSES, What};
 use super::{channel, interpose, real, tracked, unseen_calls};
 use crate::controller;
 use crate::feed;
+use crate::feed::interruption::{Interruption, ended_as_recorded, interruptible};
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log;
@@ -146,8 +147,8 @@ fn wait_until(set: *const c_void, to: *mut Information, at: *const Timespec, pla
         if signal < 0 && sys::errno() == EAGAIN { 0 } else { signal }
     };
     controller::before_taking(thread);
-    let signal = feed::limited(|to_limit| {
-        let signal = if to_limit { within(at) } else { 0 };
+    let wait = |interruption: Interruption, to_limit: bool| {
+        let signal = if to_limit { interruption.sleep(thread, || within(at)) } else { 0 };
         if signal != 0 {
             return signal;
         }
@@ -158,7 +159,8 @@ fn wait_until(set: *const c_void, to: *mut Information, at: *const Timespec, pla
         }
         thread.end();
         signal
-    });
+    };
+    let signal = interruptible(|interruption| feed::limited(|to_limit| wait(interruption, to_limit)));
     if signal != 0 {
         return signal;
     }
@@ -173,7 +175,8 @@ fn wait_for(set: *const c_void, information: *mut Information, at: *const Timesp
     let to = if information.is_null() { &raw mut own } else { information };
     let signal = if at.is_null() {
         controller::listens(tracked(), true);
-        let signal = real::sigtimedwait(set, to.cast(), at);
+        let wait = || real::sigtimedwait(set, to.cast(), at);
+        let signal = tracked().map_or_else(wait, |thread| ended_as_recorded(thread, wait));
         controller::listens(tracked(), false);
         signal
     } else {

@@ -5,6 +5,7 @@ use core::ffi::c_int;
 use super::unseen::{self, What};
 use super::{by_clock, interpose, real, realtime, threads, tracked};
 use crate::controller;
+use crate::feed::interruption::ended_as_recorded;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log::{self, Together};
@@ -98,6 +99,11 @@ fn returned(error: c_int) -> c_int {
 
 fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
     let Some(thread) = tracked() else { return real_wait(semaphore, deadline) };
+    ended_as_recorded(thread, || returned(down_or_interrupted(thread, semaphore, deadline, place)))
+}
+
+/// Gives an error number.
+fn down_or_interrupted(thread: &'static Thread, semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
     threads::begin_cancellable(thread);
     let error = if shared(semaphore) {
         down_shared(thread, semaphore, deadline, place)
@@ -116,7 +122,7 @@ fn down(semaphore: usize, deadline: Option<Deadline>, place: usize) -> c_int {
     if error == EINTR {
         threads::test_cancel(thread);
     }
-    returned(error)
+    error
 }
 
 /// Records that one was taken; the bucket is locked.

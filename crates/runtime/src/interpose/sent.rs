@@ -1,5 +1,8 @@
 //! Signals and cancellations that the program sent and that did not arrive yet: a semaphore for each kind and receiver.
 
+use core::ffi::c_int;
+
+use super::pending;
 use crate::log;
 use crate::record::{Kind, NOTICES, TRIED};
 use crate::threads::Thread;
@@ -43,9 +46,13 @@ pub(super) fn down(receiver: &'static Thread, to: u64, number: u64, place: usize
         let count = kept.words.get()[1] - 1;
         let _step = log::together(receiver, 2);
         log::sync(receiver, Kind::Down, place, object(to, number), count);
-        if count > 0 && number < QUEUED && number != CANCELLATION {
-            // The others arrived with it: what is sent from now on makes the next one.
+        if number < QUEUED && number != CANCELLATION {
+            // Any others arrived with it: what is sent from now on makes the next one. The record is always there, since in another order
+            // there may be no others.
             log::sync(receiver, Kind::SemaphoreInit, place, object(to, number), 0);
+            if count > 0 {
+                pending::absorb(receiver, number as c_int, to != PROCESS);
+            }
         }
         kept.words.set([1, if number < QUEUED { 0 } else { count }, 0]);
     }

@@ -10,7 +10,6 @@ mod faults;
 mod handling;
 mod stack;
 pub mod state;
-mod withheld;
 
 pub use deferred::Deferred;
 pub use stack::{thread_ends, thread_starts};
@@ -18,16 +17,17 @@ pub use stack::{thread_ends, thread_starts};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use super::{arrivals, real};
-use crate::controller;
+use super::{arrivals, pending, real};
+use crate::controller::{self, ANY_THREAD};
 use crate::hooks::held;
 use crate::mode;
 use crate::sys::{self, call};
 use crate::threads::{self, Thread};
 use handling::{FAULT_ADDRESS, again, call_handler, die, handle, is_time, synchronous};
-use state::{Action, DEFAULT, FATAL, Handling, IGNORE, ON_STACK, WISHES, bit, install};
+use state::{Action, DEFAULT, FATAL, Handling, IGNORE, ON_STACK, WISHES, bit, install, set_mask};
 
-static HANDLING: Handling = Handling { arrived, deliver: handling::deliver, come_again: handling::come_again };
+static HANDLING: Handling =
+    Handling { arrived, deliver: handling::deliver, come_again: handling::come_again, come_late: handling::come_late };
 
 /// Installs what writes the end of the process down.
 pub fn process_starts() {
@@ -61,7 +61,7 @@ unsafe extern "C" fn arrived(signal: c_int, information: *mut c_void, context: *
                 handle(thread, signal, information, context);
             }
             Some(thread) if synchronous(signal, information) => faults::fault(thread, signal, information, context),
-            Some(thread) if !thread.occupied() => withhold(thread, signal, information, context),
+            Some(thread) if !thread.occupied() => controller::take_away(thread.number.get(), information),
             Some(thread) => defer(thread, signal, information, context),
         }
     }
@@ -86,7 +86,7 @@ unsafe fn comes_elsewhere(thread: &'static Thread, signal: c_int, information: *
     let comes_here = !thread.occupied() && controller::begin_alarm(thread, signal);
     if !(comes_here && again(thread, signal)) {
         // SAFETY: the caller's promise.
-        unsafe { controller::take_away(signal, information) };
+        unsafe { controller::take_away(ANY_THREAD, information) };
     }
     true
 }
@@ -118,28 +118,24 @@ unsafe fn unrecorded(signal: c_int, information: *mut c_void, context: *mut c_vo
     die(signal, unsafe { synchronous(signal, information) });
 }
 
-/// A signal inside of a hook waits for its end; no other comes before that.
+/// A signal inside of a hook waits for its end; no other comes before that. The kernel may have begun to give several at once: it begins
+/// with the last one, whose mask is that of a handler of the one before. Those wait in the kernel.
 unsafe fn defer(thread: &'static Thread, signal: c_int, information: *mut c_void, context: *mut c_void) {
     let deferred = &thread.deferred;
-    deferred.signal.set(signal);
+    let all = FATAL.iter().fold(u64::MAX, |mask, &other| mask & !bit(other)) | bit(signal);
     // SAFETY: what the kernel gave, of these sizes; the thread's own memory.
     unsafe {
-        *deferred.information.get() = *information.cast();
-        *deferred.context.get() = *context.cast();
-        let mask = mask_of(context);
-        deferred.mask.set(*mask);
-        *mask = FATAL.iter().fold(u64::MAX, |mask, &signal| mask & !bit(signal));
+        if deferred.signal.get() == 0 {
+            deferred.signal.set(signal);
+            *deferred.information.get() = *information.cast();
+            *deferred.context.get() = *context.cast();
+        } else {
+            set_mask(all);
+            pending::put(thread, signal, &*information.cast());
+        }
+        deferred.mask.set(core::mem::replace(&mut *mask_of(context), all));
     }
     thread.pending.set(true);
-}
-
-/// A signal outside of hooks that the thread handles later in a replay.
-unsafe fn withhold(thread: &'static Thread, signal: c_int, information: *mut c_void, context: *mut c_void) {
-    // SAFETY: what the kernel gave, of these sizes.
-    unsafe {
-        withheld::withhold(thread, signal, &*information.cast());
-        *mask_of(context) |= bit(signal);
-    }
 }
 
 /// The mask of blocked signals, which the kernel sets when our handler returns.

@@ -2,16 +2,20 @@
 //! run. In the runs of a test it does not even then, if nothing else can come meanwhile: the program's clocks go on instead. Who let others run
 //! has slept when it looks at a clock: it sleeps the rest then.
 
+use core::cell::Cell;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::{interpose, real, threads, tracked};
 use crate::controller;
+use crate::feed::interruption::sleeping;
 use crate::hooks::occupied::Occupied;
 use crate::mode;
 use crate::program_time;
 use crate::sys::{self, Deadline, EINTR, Timespec};
 use crate::threads::Thread;
+
+const NOTHING: Timespec = Timespec { seconds: 0, nanoseconds: 0 };
 
 /// The thread, if somebody else gets its turn now; false if it should sleep.
 fn yielded() -> bool {
@@ -64,7 +68,6 @@ fn owe(until: Timespec) {
 
 /// Sleeps what the thread owes of its last sleep: it looks at a clock now.
 pub fn sleep_the_rest() {
-    const NOTHING: Timespec = Timespec { seconds: 0, nanoseconds: 0 };
     let Some(thread) = tracked() else { return };
     let until = thread.sleeps_until.replace(NOTHING);
     let left = until.since(sys::now(sys::CLOCK_MONOTONIC));
@@ -74,7 +77,23 @@ pub fn sleep_the_rest() {
     }
 }
 
+/// A sleep that a handler may end; `left`, if the program wants it, gets what is left then.
+fn interruptible(left: *mut Timespec, sleep: impl Fn(*mut Timespec) -> c_int) -> c_int {
+    let Some(thread) = tracked() else { return sleep(left) };
+    let rest = Cell::new(NOTHING);
+    let result = sleeping(thread, &rest, || sleep(rest.as_ptr()));
+    if result < 0 && sys::errno() == EINTR && !left.is_null() {
+        // SAFETY: the program's pointer.
+        unsafe { *left = rest.get() };
+    }
+    result
+}
+
 extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -> c_int {
+    interruptible(left, |left| sleep_for(span, left))
+}
+
+fn sleep_for(span: *const Timespec, left: *mut Timespec) -> c_int {
     // SAFETY: the program's pointer.
     let asked = unsafe { span.as_ref() };
     let passed = asked.is_some_and(|span| program_time::pass(*span));
@@ -106,8 +125,25 @@ fn is_skipped(span: Timespec, passed: bool) -> bool {
     skips
 }
 
+const AT_A_MOMENT: c_int = 1; // TIMER_ABSTIME
+
+/// Gives an error number.
 extern "C" fn clock_nanosleep_(by: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec) -> c_int {
-    const AT_A_MOMENT: c_int = 1; // TIMER_ABSTIME
+    let left = if flags & AT_A_MOMENT == 0 { left } else { core::ptr::null_mut() };
+    let before = sys::errno();
+    let slept = interruptible(left, |left| match sleep_by(by, flags, span, left) {
+        0 => 0,
+        error => {
+            sys::set_errno(error);
+            -1
+        }
+    });
+    let error = if slept == 0 { 0 } else { sys::errno() };
+    sys::set_errno(before);
+    error
+}
+
+fn sleep_by(by: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec) -> c_int {
     // SAFETY: the program's pointer.
     let asked = unsafe { span.as_ref() };
     let passed = asked.is_some_and(|at| match flags & AT_A_MOMENT {

@@ -8,8 +8,9 @@ use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use super::binds::is_local;
-use super::channel::{self, Message, OfFile, Taken};
-use super::ends::{End, before_waiting, end, waits};
+use super::channel::{self, Message, OfFile};
+use super::channels::Reading;
+use super::ends::{End, before_waiting, end};
 use super::poll::{Poll, READABLE};
 use super::sockets::{self, Parts};
 use super::unseen::{LISTENING, What, has_threads};
@@ -407,26 +408,19 @@ pub unsafe extern "C" fn receive_message(file: c_int, message: *mut c_void, flag
 }
 
 extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
-    let channel = match tracked().and_then(|thread| Some((thread, end(file)?))) {
-        Some((thread, End::File(key))) => {
-            let read = || OfFile { thread, key, place }.in_turn(|| real::readv(file, parts, count));
-            return files::accessing(c"readv", LOOKS, file, place, read);
-        }
-        Some((thread, End::Channel(key, all))) => Some((thread, key, all)),
-        _ => None,
-    };
     // SAFETY: the program's array of so many.
     let to = unsafe { sockets::parts_at(parts, count.max(0) as usize) };
-    let receive = || receiving(file, (to, 0), place, || real::readv(file, parts, count));
-    let read = files::accessing(c"readv", LOOKS, file, place, receive);
-    if let Some((thread, key, all)) = channel.filter(|_| read > 0) {
-        // SAFETY: the program's array of so many.
-        let asked = unsafe { length_of(parts.cast(), count) };
-        let left_nothing = all || (read as u64) < asked;
-        let taken = Taken { bytes: read as u64, all, left_nothing, waits: waits(file) };
-        channel::down(thread, key, taken, place);
+    match tracked().and_then(|thread| Some((thread, end(file)?))) {
+        Some((thread, End::File(key))) => {
+            let read = || OfFile { thread, key, place }.in_turn(|| real::readv(file, parts, count));
+            files::accessing(c"readv", LOOKS, file, place, read)
+        }
+        Some((thread, End::Channel(key, all))) => Reading { thread, file, parts: to, key, all, place }.read(),
+        _ => {
+            let receive = || receiving(file, (to, 0), place, || real::readv(file, parts, count));
+            files::accessing(c"readv", LOOKS, file, place, receive)
+        }
     }
-    read
 }
 
 unsafe extern "C" fn accept_(file: c_int, from: *mut c_void, length: *mut u32, place: usize) -> c_int {

@@ -11,8 +11,6 @@ pub(super) const CONTEXT_WORDS: usize = 121;
 pub struct Deferred {
     /// The signal that waits, or 0.
     pub(super) signal: Cell<c_int>,
-    /// Those that wait in the kernel for their place in a replay: a bit for each.
-    pub(super) withheld: Cell<u64>,
     pub(super) information: UnsafeCell<[u64; 16]>,
     pub(super) context: UnsafeCell<[u64; CONTEXT_WORDS]>,
     pub(super) mask: Cell<u64>,

@@ -8,7 +8,6 @@ use super::state::{
     DEFAULT, FATAL, IGNORE, NOT_DEFERRED, ON_STACK, RESET, RESTART, WISHES, bit, block_all, install, set_default,
     set_mask,
 };
-use super::withheld;
 use crate::controller;
 use crate::feed::signal::{Information, give_signal, keep_signal};
 use crate::hooks::begin::Begin;
@@ -52,7 +51,15 @@ pub(super) fn come_again(thread: &'static Thread, signal: c_int) -> bool {
     came
 }
 
-/// The same outside of hooks: with the information that came with it, and without a context.
+/// A signal that arrived too early. The thread is inside of a hook.
+pub(super) fn come_late(thread: &'static Thread, signal: c_int, information: Information) {
+    thread.end();
+    let before = block_all();
+    handle_with(thread, signal, information, [0; CONTEXT_WORDS], before);
+    thread.occupy();
+}
+
+/// A signal from outside that comes again, outside of hooks: with the information that came with it, and without a context.
 pub(super) fn again(thread: &'static Thread, signal: c_int) -> bool {
     let mut information = [0u64; 16];
     give_signal(thread, signal, &mut information);
@@ -168,20 +175,15 @@ pub(super) fn die(signal: c_int, synchronous: bool) {
 /// The hook is over: the signal that waited has its turn.
 pub(super) fn deliver(thread: &'static Thread) {
     let deferred = &thread.deferred;
-    let signal = deferred.signal.get();
-    if signal != 0 {
-        // SAFETY: the thread's own; the next one may come while this one is handled.
-        let (information, context) = unsafe { (*deferred.information.get(), *deferred.context.get()) };
-        deferred.signal.set(0);
-        thread.pending.set(deferred.withheld.get() != 0);
-        if is_time(thread, signal, false) {
-            handle_with(thread, signal, information, context, deferred.mask.get());
-        } else {
-            withheld::withhold(thread, signal, &information);
-            set_mask(deferred.mask.get() | bit(signal));
-        }
-    }
-    if deferred.withheld.get() != 0 {
-        withheld::come(thread);
+    let signal = deferred.signal.replace(0);
+    // SAFETY: the thread's own; the next one may come while this one is handled.
+    let (mut information, context) = unsafe { (*deferred.information.get(), *deferred.context.get()) };
+    thread.pending.set(false);
+    if is_time(thread, signal, false) {
+        handle_with(thread, signal, information, context, deferred.mask.get());
+    } else {
+        // SAFETY: a copy of what the kernel said.
+        unsafe { controller::take_away(thread.number.get(), (&raw mut information).cast()) };
+        set_mask(deferred.mask.get());
     }
 }

@@ -6,6 +6,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
+use crate::feed::signal::Information;
 use crate::interpose::real;
 use crate::sys::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, call};
 use crate::threads::Thread;
@@ -66,6 +67,8 @@ pub struct Handling {
     pub deliver: fn(&'static Thread),
     /// A signal comes where it came in the recording; false if the program has no handler for it.
     pub come_again: fn(&'static Thread, c_int) -> bool,
+    /// A signal comes that arrived before, with what the kernel said of it.
+    pub come_late: fn(&'static Thread, c_int, Information),
 }
 
 static HANDLING: AtomicPtr<Handling> = AtomicPtr::new(core::ptr::null_mut());
@@ -90,6 +93,11 @@ pub fn deliver(thread: &'static Thread) {
 /// A signal from outside comes here as in the recording. The thread is inside of a hook. False if the program has no handler for it.
 pub fn come_again(thread: &'static Thread, signal: c_int) -> bool {
     (handling().come_again)(thread, signal)
+}
+
+/// A signal comes here that arrived before. The thread is inside of a hook.
+pub fn come_late(thread: &'static Thread, signal: c_int, information: Information) {
+    (handling().come_late)(thread, signal, information);
 }
 
 pub(super) fn install(signal: c_int, flags: c_int, mask: [u64; 16]) -> c_int {
@@ -144,13 +152,11 @@ pub fn block_all() -> u64 {
     set_mask(!bit(CHANGE_IDENTITY))
 }
 
-/// The mask that the program knows of: while a signal waits more are blocked.
+/// The mask that the program knows of: while a signal is deferred more are blocked.
 pub fn own_mask(thread: &Thread, mask: u64) -> u64 {
-    let deferred = &thread.deferred;
-    let mask = if deferred.signal.get() != 0 { deferred.mask.get() } else { mask };
-    mask & !deferred.withheld.get()
+    if thread.pending.get() { thread.deferred.mask.get() } else { mask }
 }
 
-pub(super) const fn bit(signal: c_int) -> u64 {
+pub const fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
