@@ -1,7 +1,7 @@
 //! Loops in which a thread waits for another one by reading again and again.
 //!
 //! A thread may wait in a loop if it has read the same values at the same places twice in a row, and wrote only values that were there
-//! already. It may take locks in between if it gives each of them back. Memory that no other thread accesses does not matter: a loop may count
+//! already. It may take locks in between if it gives each of them back, also those that are words which it takes by a read-modify-write. Memory that no other thread accesses does not matter: a loop may count
 //! its turns there. The thread is taken to wait if an
 //! execution shows that it goes on like this by itself, until another thread changes what it reads or the run has reached its limit of
 //! events. It may sleep in between: a wait for a futex has no record. Then the thread takes no step until another thread changes what it
@@ -21,8 +21,9 @@ const LONGEST: usize = 16;
 const MOST_OF_ACCESS: usize = 12;
 const MOST_OBJECTS: usize = 2 * LONGEST * MOST_OF_ACCESS;
 
-/// A read, a write, or the taking or giving back of a lock: where, of what, and what was found or written.
-type Access = (Kind, u64, u64, u64);
+/// A read, a write, or the taking or giving back of a lock: where, of what, and what was found or written; of a read-modify-write what was
+/// found, and then what was written.
+type Access = (Kind, u64, u64, [u64; 2]);
 
 /// The last accesses of a thread, if it did nothing else since.
 #[derive(Clone, Default)]
@@ -105,20 +106,19 @@ pub struct Spin {
 
 /// What a waiting thread may do in each turn.
 fn access(step: &Taken) -> Option<Access> {
-    match step.kind {
-        kind if kind.is_load() || kind.is_store() && !kind.is_replace() => {
-            Some((kind, step.place, step.words[0], step.words[1]))
-        }
-        Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8 => {
-            Some((step.kind, step.place, step.words[0], step.words[1]))
-        }
-        _ if step.leaves_all_as_it_is() => Some((step.kind, step.place, step.words[0], step.words[1])),
-        Kind::Busy => Some((step.kind, step.place, step.words[0], 0)),
-        kind if takes(kind) && step.words[1] & TRIED == 0 || gives_back(kind) => {
-            Some((kind, step.place, step.words[0], 0))
-        }
-        _ => None,
-    }
+    let values = match step.kind {
+        kind if kind.is_load() || kind.is_store() && !kind.is_replace() => [step.words[1], 0],
+        Kind::Failed1 | Kind::Failed2 | Kind::Failed4 | Kind::Failed8 => [step.words[1], 0],
+        kind if updates(kind) => [step.words[1], step.words[2]],
+        Kind::Busy => [0, 0],
+        kind if takes(kind) && step.words[1] & TRIED == 0 || gives_back(kind) => [0, 0],
+        _ => return None,
+    };
+    Some((step.kind, step.place, step.words[0], values))
+}
+
+fn updates(kind: Kind) -> bool {
+    matches!(kind, Kind::Update1 | Kind::Update2 | Kind::Update4 | Kind::Update8)
 }
 
 fn takes(kind: Kind) -> bool {
@@ -129,9 +129,10 @@ fn gives_back(kind: Kind) -> bool {
     matches!(kind, Kind::Release | Kind::WriteUnlock | Kind::ReadUnlock)
 }
 
-/// Whether a round finds something that others may change.
-fn finds(kind: Kind) -> bool {
-    !kind.is_store() && !takes(kind) && !gives_back(kind)
+/// Whether an access finds something that others may change, and leaves it as it is.
+fn finds(access: &Access) -> bool {
+    let (kind, _, _, [old, new]) = *access;
+    !kind.is_store() && !takes(kind) && !gives_back(kind) && !(updates(kind) && old != new)
 }
 
 /// Whether a round gives back each lock that it takes, and no others.
@@ -149,23 +150,23 @@ fn is_balanced(round: &[Access]) -> bool {
 }
 
 /// Whether a round that comes twice leaves all memory as it is: it reads, and no other write of it touches what a write of it touches, but
-/// with the same value. In the second round the value was there already.
+/// with the same value. In the second round the value was there already. A word that it takes and gives back by a read-modify-write has at
+/// its end what the second round found.
 fn changes_nothing(round: &[Access]) -> bool {
-    let writes = || round.iter().filter(|(kind, ..)| kind.is_store());
+    let is_lock = |access: &Access| round.iter().any(|other| updates(other.0) && other.2 == access.2);
+    let writes = || round.iter().filter(|access| access.0.is_store() && !is_lock(access));
     let agree = |one: &Access, other: &Access| {
         let ((one_kind, _, at, value), (other_kind, _, other_at, other_value)) = (*one, *other);
         let apart = at + one_kind.size() as u64 <= other_at || other_at + other_kind.size() as u64 <= at;
         apart || (one_kind, at, value) == (other_kind, other_at, other_value)
     };
-    round.iter().any(|access| finds(access.0))
-        && is_balanced(round)
-        && writes().all(|one| writes().all(|other| agree(one, other)))
+    round.iter().any(finds) && is_balanced(round) && writes().all(|one| writes().all(|other| agree(one, other)))
 }
 
 /// Whether a step reads at the same place of the same memory as this one did, and finds something else.
-fn finds_other(step: &Taken, (kind, place, address, value): &Access) -> bool {
+fn finds_other(step: &Taken, (kind, place, address, values): &Access) -> bool {
     let reads = step.kind.size() == kind.size() && !kind.is_store();
-    reads && (step.place, step.words[0]) == (*place, *address) && step.words[1] != *value
+    reads && (step.place, step.words[0]) == (*place, *address) && step.words[1] != values[0]
 }
 
 /// Whether a step accesses memory that no other thread does.
@@ -195,7 +196,7 @@ impl Spin {
         if !is_own {
             self.shared.push(access);
         }
-        for used in uses.iter().filter(|_| finds(step.kind) || step.kind.is_store()) {
+        for used in uses.iter().filter(|_| step.kind == Kind::Busy || step.kind.size() > 0) {
             self.note_object(used.object);
         }
         let round = |accesses: &[Access], has_own| Round { accesses: accesses.to_vec(), has_own };
@@ -324,6 +325,19 @@ mod tests {
         assert!(!repeated(&[locks_alone, locks_alone].concat()).contains(&true), "it finds nothing that others change");
         let other = [step(1, Kind::Acquire, 10, 64, 0), step(1, READS, 11, 128, 0), step(1, Kind::Release, 12, 72, 0)];
         assert!(!repeated(&[other, other].concat()).contains(&true), "it gives back another lock");
+    }
+
+    #[test]
+    fn a_word_may_be_a_lock_that_a_round_takes_and_gives_back() {
+        let updates = |place, old, new| Taken { words: [64, old, new, 0], ..step(1, Kind::Update4, place, 64, old) };
+        let round = |found| [updates(10, 0, 1), step(1, READS, 11, 128, found), updates(12, 1, 0)];
+        assert_eq!(repeated(&[round(0), round(0), round(1)].concat())[3..], [true, true, true, false, false, false]);
+        let stored = [updates(10, 0, 1), step(1, READS, 11, 128, 0), step(1, WRITES, 12, 64, 0)];
+        assert_eq!(repeated(&[stored, stored].concat())[3..], [true, true, true], "it is given back by a plain write");
+        let counts = |old| [updates(10, old, old + 1), step(1, READS, 11, 128, 0)];
+        assert!(!repeated(&[counts(0), counts(1)].concat()).contains(&true), "it counts its rounds");
+        let alone = [updates(10, 0, 1), updates(12, 1, 0)];
+        assert!(!repeated(&[alone, alone].concat()).contains(&true), "it finds nothing that others change");
     }
 
     #[test]
