@@ -177,6 +177,7 @@ cases! {
     own_rwlock: "own-rwlock.c";
     own_spin: "own-spin.c";
     own_ticket: "own-ticket.c";
+    port: "port.c";
     posix_sync: "posix-sync.c";
     preinit: "preinit.c";
     print_first: "print-first.c";

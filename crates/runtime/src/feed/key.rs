@@ -40,6 +40,8 @@ pub enum Source {
     Socket = SOCKET,
     /// What the kernel says of the use of processors, memory and file systems; the detail is the call.
     Usage,
+    /// The port that the kernel chose for a socket.
+    Port,
 }
 
 /// The kind of a call with its detail.
@@ -68,6 +70,7 @@ impl Key {
             11 => "a decision by who comes first",
             12 => "a call on sockets",
             13 => USAGE[(self.0 & 0xff) as usize % USAGE.len()],
+            14 => "the port of a `bind`",
             _ if self.0 & 0xff == 2 => "gettid",
             _ => "getpid",
         }

@@ -11,6 +11,7 @@ pub mod interruption;
 mod kept;
 mod key;
 pub mod others;
+pub mod ports;
 pub mod signal;
 pub mod sockets;
 pub mod stored;

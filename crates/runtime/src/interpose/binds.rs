@@ -2,9 +2,11 @@
 
 use core::ffi::{c_int, c_void};
 
+use super::socket_pair::Address;
 use super::unseen::{LISTENING, NAMES, What, has_threads};
 use super::unseen_calls;
 use super::{interpose, real};
+use crate::feed::ports;
 use crate::names_outside;
 use crate::record::object::ADDS;
 use crate::sys::{self, call};
@@ -18,9 +20,14 @@ pub fn is_local(file: c_int) -> bool {
     call!(GETSOCKOPT, file, SOCKET_LEVEL, DOMAIN, &raw mut domain, &raw mut length) == 0 && domain == LOCAL
 }
 
+/// The port of an internet socket.
+fn port_of(file: c_int) -> u16 {
+    Address::own(file).map_or(0, |address| u16::from_be_bytes([address.bytes()[2], address.bytes()[3]]))
+}
+
 extern "C" fn bind_(file: c_int, address: *const c_void, length: u32, place: usize) -> c_int {
     const BAD_ADDRESS: c_int = 14;
-    let bind = || real::bind(file, address, length);
+    let bind = || ports::bind(address, length, |address| real::bind(file, address, length), || port_of(file));
     let named = |object| What { does: ADDS, ..What::named(c"bind", object) };
     let found = || unseen_calls::around(named(LISTENING), place, bind);
     let result = match is_local(file) {
