@@ -272,79 +272,45 @@ pub(super) fn input() -> anyhow::Result<Option<PathBuf>> {
         .transpose()
 }
 
-/// Tests programs one after the other, each with its share of the time.
+/// Tests programs one after the other, each with its share of the time. What is left then goes to those that their share has stopped.
 fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<Outcome> {
-    let many = programs.len() > 1;
-    let (mut tested, mut folders) = (Vec::new(), Vec::new());
-    let spinner = Spinner::on_terminal();
     let count = programs.len();
     let all = args.time(count);
     if args.cargo && args.time.is_none() {
         say(format_args!("foretrace: {count} tests, {} seconds in all (--time)", all.as_secs()));
     }
-    let begun = since_start(); // with --cargo it was built before
-    for (nth, program) in programs.into_iter().enumerate() {
-        if stop.load(std::sync::atomic::Ordering::Relaxed) {
+    let end = all + since_start(); // with --cargo it was built before
+    let share = |others: usize| end.saturating_sub(since_start()) / u32::try_from(others).unwrap_or(u32::MAX);
+    let is_stopped = || stop.load(std::sync::atomic::Ordering::Relaxed);
+    let mut tester = Tester { args, is_of_many: count > 1, stop, spinner: Spinner::on_terminal(), shown: 0 };
+    let (mut tested, mut waiting) = (Vec::new(), Vec::new());
+    for (nth, program) in programs.iter().enumerate() {
+        if is_stopped() {
             break;
         }
-        let left = (all + begun).saturating_sub(since_start()) / u32::try_from(count - nth)?;
-        let time = if args.cargo { left.max(SHORTEST_SHARE) } else { all };
-        let command = shown_command(&program.program, args);
-        let started = Instant::now();
-        let until = started + time;
-        // Repairs are sought in what is left.
-        let settings = settings(args, &program, if args.repair { time * 2 / 3 } else { time }, stop)?;
-        let Subject { name, directory, .. } = program;
-        let work = Workplace::new(&settings)?;
-        let folder = save_folder(args, &name, many);
-        let subject = testing::Tested::by(&settings)?;
-        let state = match args.resume && (!args.cargo || testing::is_kept(&folder)) {
-            true => testing::go_on_from(&folder, &subject, &work)?,
-            false => State::new(settings.seed),
-        };
-        let mut show = |progress| spinner.show(&name, &progress);
-        let (mut report, state) = match Campaign::run(&settings, &work, state, &mut show) {
-            Err(error) if many => {
-                let note = format!("{:#}", anyhow::Error::from(error));
-                say(format_args!("foretrace: {name}: {note}"));
-                let mut report = Report { ended_early: true, notes: vec![note], ..Report::default() };
-                report.times.all = started.elapsed();
-                (report, None)
-            }
-            tested => tested.map(|(report, state)| (report, Some(state)))?,
-        };
-        let repairs = match args.repair {
-            true => {
-                let asked = (&args.atomic, args.patch.is_some());
-                Repairer::new(&settings, &report, asked, &work.place("repairs")).repairs(until)
-            }
-            false => Vec::new(),
-        };
-        if !report.finds.is_empty() {
-            report.keep(&folder)?;
-        }
-        match state {
-            Some(state) if args.cargo || !report.is_complete() => {
-                testing::keep_unfinished(state, &subject, &work, &folder)?;
-            }
-            Some(_) => testing::forget(&folder)?,
-            None => {}
-        }
-        folders.push(folder);
-        let one = Tested { name, command, directory, report, repairs };
-        if args.format == Format::Text {
-            let mut out = anstream::stdout().lock();
-            spinner.aside(|| write_text(nth, many, &one, &mut out).and_then(|()| out.flush()))?;
+        let time = if args.cargo { share(count - nth).max(SHORTEST_SHARE) } else { all };
+        let one = tester.test(program, time, args.resume)?;
+        match count > 1 && one.is_cut_off {
+            true => waiting.push(nth),
+            false => tester.show(&one.tested)?,
         }
         tested.push(one);
     }
-    drop(spinner);
+    for (nth, &at) in waiting.iter().enumerate() {
+        let time = share(waiting.len() - nth);
+        if time >= SHORTEST_SHARE && !is_stopped() {
+            tested[at] = tester.test(&programs[at], time, true)?;
+        }
+        tester.show(&tested[at].tested)?;
+    }
+    drop(tester);
+    let (tested, folders): (Vec<Tested>, Vec<PathBuf>) = tested.into_iter().map(|one| (one.tested, one.folder)).unzip();
     if tested.is_empty() {
         bail!("found no test to run");
     }
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     match args.format {
-        Format::Text if many => write_sum(&tested, count, &mut out)?,
+        Format::Text if count > 1 => write_sum(&tested, count, &mut out)?,
         Format::Text => {}
         Format::Json => write_json(&tested, &mut out)?,
     }
@@ -368,6 +334,87 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
         (false, true) => Outcome::Fine,
         (false, false) => Outcome::Undecided,
     })
+}
+
+/// What tests one program after the other.
+struct Tester<'a> {
+    args: &'a Args,
+    is_of_many: bool,
+    stop: &'a Stop,
+    spinner: Spinner,
+    /// How many reports were shown.
+    shown: usize,
+}
+
+/// A test, and where it is kept.
+struct Part {
+    tested: Tested,
+    folder: PathBuf,
+    /// Whether nothing failed so far, and more time would help.
+    is_cut_off: bool,
+}
+
+impl Tester<'_> {
+    /// Tests the program for so long, or goes on with what is kept of its test.
+    fn test(&self, program: &Subject, time: Duration, resume: bool) -> anyhow::Result<Part> {
+        let args = self.args;
+        let command = shown_command(&program.program, args);
+        let started = Instant::now();
+        let until = started + time;
+        // Repairs are sought in what is left.
+        let settings = settings(args, program, if args.repair { time * 2 / 3 } else { time }, self.stop)?;
+        let Subject { name, directory, .. } = program;
+        let work = Workplace::new(&settings)?;
+        let folder = save_folder(args, name, self.is_of_many);
+        let subject = testing::Tested::by(&settings)?;
+        let state = match resume && (!args.cargo || testing::is_kept(&folder)) {
+            true => testing::go_on_from(&folder, &subject, &work)?,
+            false => State::new(settings.seed),
+        };
+        let mut show = |progress| self.spinner.show(name, &progress);
+        let (mut report, state) = match Campaign::run(&settings, &work, state, &mut show) {
+            Err(error) if self.is_of_many => {
+                let note = format!("{:#}", anyhow::Error::from(error));
+                say(format_args!("foretrace: {name}: {note}"));
+                let mut report = Report { ended_early: true, notes: vec![note], ..Report::default() };
+                report.times.all = started.elapsed();
+                (report, None)
+            }
+            tested => tested.map(|(report, state)| (report, Some(state)))?,
+        };
+        let repairs = match args.repair {
+            true => {
+                let asked = (&args.atomic, args.patch.is_some());
+                Repairer::new(&settings, &report, asked, &work.place("repairs")).repairs(until)
+            }
+            false => Vec::new(),
+        };
+        if !report.finds.is_empty() {
+            report.keep(&folder)?;
+        }
+        let is_open = report.finds.is_empty() && !report.is_complete();
+        let is_cut_off = is_open && state.is_some() && started.elapsed() > time / 2;
+        match state {
+            Some(state) if args.cargo || !report.is_complete() => {
+                testing::keep_unfinished(state, &subject, &work, &folder)?;
+            }
+            Some(_) => testing::forget(&folder)?,
+            None => {}
+        }
+        let tested = Tested { name: name.clone(), command, directory: directory.clone(), report, repairs };
+        Ok(Part { tested, folder, is_cut_off })
+    }
+
+    /// Shows what came of a test, to people.
+    fn show(&mut self, tested: &Tested) -> io::Result<()> {
+        if self.args.format != Format::Text {
+            return Ok(());
+        }
+        let (nth, is_of_many) = (self.shown, self.is_of_many);
+        self.shown += 1;
+        let mut out = anstream::stdout().lock();
+        self.spinner.aside(|| write_text(nth, is_of_many, tested, &mut out).and_then(|()| out.flush()))
+    }
 }
 
 impl Args {

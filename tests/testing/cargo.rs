@@ -145,6 +145,41 @@ fn the_tests_of_a_project_are_tested_and_go_on() {
     assert!(text.out.ends_with(sum), "{}{}", text.out, text.err);
 }
 
+/// Many orders in the first of three tests, and one in the others.
+const UNEVEN: &str = r#"
+#[test]
+fn long() {
+    let numbers = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let numbers = &numbers;
+            scope.spawn(move || (0..4).for_each(|_| numbers.lock().unwrap().push(number)));
+        }
+    });
+    assert_eq!(numbers.into_inner().unwrap().len(), 16);
+}
+
+#[test]
+fn short() {}
+
+#[test]
+fn small() {}
+"#;
+
+#[test]
+fn a_test_that_its_share_has_stopped_gets_what_others_leave() {
+    let workshop = Workshop::empty();
+    std::fs::create_dir_all(workshop.path("src")).expect("made");
+    std::fs::write(workshop.path("src/lib.rs"), UNEVEN).expect("written");
+    let manifest = "[package]\nname = \"uneven\"\nversion = \"0.0.0\"\nedition = \"2021\"\n";
+    std::fs::write(workshop.path("Cargo.toml"), manifest).expect("written");
+    let run = test(&workshop.path(""), "--time 15");
+    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err));
+    let took = find(&report, "long")["seconds"]["all"].as_f64();
+    assert!(took.is_some_and(|seconds| seconds > 6.0), "its share is 5 seconds: {report:#}");
+    assert_eq!(run.status, Some(3), "{report:#}");
+}
+
 /// A member of a workspace: its tests read a file of its folder, and what cargo tells of the package; one is ignored.
 const MEMBER: &str = r#"
 #[test]
