@@ -393,6 +393,21 @@ fn a_program_of_one_thread_needs_few_runs() {
     assert_eq!(failures(&alone), "", "{alone:#}");
 }
 
+/// So does one with a second thread and next to nothing that both touch, as each test of Rust's framework.
+#[test]
+fn a_program_with_hardly_more_than_one_order_needs_few_runs() {
+    let workshop = Workshop::empty();
+    let source = "#include <pthread.h>\nstatic int sum;\n\
+        static void *work(void *unused) { for (int i = 0; i < 9; i++) sum += i; return unused; }\n\
+        int main(void) { pthread_t thread; pthread_create(&thread, 0, work, 0); pthread_join(thread, 0); return sum != 36; }\n";
+    std::fs::write(workshop.path("one-order.c"), source).expect("written");
+    workshop.make("foretrace cc -w -g -pthread one-order.c -o program");
+    let report = tested(&workshop, "");
+    let test = &report["tests"][0];
+    assert!(test["runs"]["passed"].as_u64().is_some_and(|passed| passed <= 15), "{report:#}");
+    assert_eq!((failures(&report).as_str(), &test["complete"]), ("", &true.into()), "{report:#}");
+}
+
 /// A wait may end by its limit at any moment, unless that is far away: then it waits for a thread. A wait that has ended so and gets its mutex back
 /// after another thread has signalled is not explored.
 #[test]

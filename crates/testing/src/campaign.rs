@@ -72,6 +72,8 @@ pub struct Campaign<'s> {
     let_go: u32,
     /// Whether interleavings were explored, for as long as there was time; what an earlier part of the test did does not count.
     has_explored: bool,
+    /// The same with few runs, after the first round.
+    has_explored_a_little: bool,
     /// A few recorded runs that passed and have a trace, to compare failing ones with.
     passing: Vec<PathBuf>,
     /// The analysis of a recorded run that goes on meanwhile.
@@ -84,6 +86,8 @@ const SEEDS: u64 = 5;
 const QUIET: u32 = 2;
 /// Runs that are recorded in any case: some failures need no schedule but chance.
 const LEAST_RUNS: u64 = 25;
+/// Runs with so many events may have hardly more than one order.
+const FEW_EVENTS: usize = 100;
 /// Recorded runs that are predicted from at most.
 const MOST_PREDICTED: u64 = 50;
 /// Schedules that are tried in a round.
@@ -132,6 +136,7 @@ impl<'s> Campaign<'s> {
                 find_until: None,
                 let_go: 0,
                 has_explored: false,
+                has_explored_a_little: false,
                 passing: Vec::new(),
                 under_way: None,
             };
@@ -245,8 +250,11 @@ impl<'s> Campaign<'s> {
     fn rounds(&mut self) -> Result<(), TestError> {
         loop {
             let Rounds { recorded, quiet } = self.state.rounds;
+            // Where there is hardly more than one order, no more runs are needed to know that.
             if self.has_one_thread() {
-                self.explore()?; // there is hardly more than one order, and no more runs are needed to know that
+                self.explore()?;
+            } else if quiet > 0 && self.is_small() {
+                self.explore_a_little()?;
             }
             let is_enough = quiet >= QUIET && recorded >= LEAST_RUNS;
             if is_enough || self.state.report.has_all_interleavings() {
@@ -271,9 +279,19 @@ impl<'s> Campaign<'s> {
 
     /// Whether the runs so far passed, and had no second thread.
     fn has_one_thread(&self) -> bool {
+        self.state.report.size.threads == 1 && self.all_pass()
+    }
+
+    /// Whether the runs so far passed with few events, as those of a test without threads, which a test framework starts in a thread.
+    fn is_small(&self) -> bool {
+        self.state.report.size.events <= FEW_EVENTS && self.all_pass()
+    }
+
+    /// Whether the runs so far passed, and all is known of them.
+    fn all_pass(&self) -> bool {
         let report = &self.state.report;
         let is_known = self.state.unpredicted.is_empty() && self.under_way.is_none() && report.without_trace == 0;
-        is_known && report.size.threads == 1 && report.recorded.failed == 0 && report.recorded.passed > 0
+        is_known && report.recorded.failed == 0 && report.recorded.passed > 0
     }
 
     fn note(&mut self, note: String) {

@@ -28,6 +28,8 @@ const MOST_EVENTS: usize = 10_000;
 const MOST_EVENTS_FOR_PAIRS: usize = 100_000;
 /// Nor if a run has more records, events or not: to look at each takes seconds.
 const MOST_RECORDS: u64 = 2_000_000;
+/// Runs of a program that may have hardly more than one order.
+const FEW_RUNS: u64 = 10;
 /// A run is cut off after so many times as many events as a recorded run has, but not before this many: a loop that waits ends only so.
 const EVENTS_TIMES: usize = 10;
 const LEAST_EVENTS: u64 = 100_000;
@@ -45,6 +47,25 @@ impl Campaign<'_> {
 
     /// Explores the interleavings up to the first one that fails.
     pub(super) fn explore(&mut self) -> Result<(), TestError> {
+        self.explore_by(self.settings.runs)
+    }
+
+    /// Explores them once if that takes few runs. Where it takes more, nothing is known, and it begins again when its time comes.
+    pub(super) fn explore_a_little(&mut self) -> Result<(), TestError> {
+        if std::mem::replace(&mut self.has_explored_a_little, true) || self.has_explored {
+            return Ok(());
+        }
+        self.explore_by(FEW_RUNS.min(self.settings.runs))?;
+        let is_known = |explored: &Exploration| explored.complete || explored.fails;
+        if !self.state.report.explored.as_ref().is_some_and(is_known) {
+            self.has_explored = false;
+            self.state.report.explored = None;
+        }
+        Ok(())
+    }
+
+    /// By so many runs at most.
+    fn explore_by(&mut self, runs: u64) -> Result<(), TestError> {
         let is_whole = self.state.report.explored.as_ref().is_some_and(|explored| !explored.is_cut_off);
         let is_done = self.has_explored || is_whole;
         let is_tested = self.state.report.recorded.passed > 0 && self.state.found.is_empty();
@@ -97,13 +118,13 @@ impl Campaign<'_> {
         let explored = while_not(&is_late, &stop, || -> Result<_, TestError> {
             let mut first =
                 First { subject: (&settings, &state.baseline), work: &work, kept: &kept, events, records, until };
-            let reversed = first.failing(settings.runs, true, &mut show)?;
+            let reversed = first.failing(runs, true, &mut show)?;
             let are_cut_off = Instant::now() >= until;
             if !reversed.failing.is_empty() || !explores {
                 return Ok((reversed, None, are_cut_off));
             }
             first.until = deadline;
-            Ok((reversed, Some(first.failing(settings.runs, false, &mut show)?), are_cut_off))
+            Ok((reversed, Some(first.failing(runs, false, &mut show)?), are_cut_off))
         });
         let _ = std::fs::remove_dir_all(&work); // the folder of all runs goes in the end anyway
         match explored {
