@@ -44,6 +44,19 @@ fn a_recorded_run_that_fails_is_told_by_the_block_that_it_tears() {
     assert_eq!(failures(&right), "", "{right:#}");
 }
 
+/// Right before the write the thread decides by what it read: that branch is no access.
+#[test]
+fn the_line_of_a_write_is_not_that_of_the_branch_before_it() {
+    let report = report(&built_with("tokens.c", ""), "");
+    let source = std::fs::read_to_string(source("tokens.c")).expect("there");
+    let line = 1 + source.lines().position(|line| line.contains("store(&tokens")).expect("in the source");
+    let story = report["tests"][0]["finds"][0]["story"].as_array().expect("lines").clone();
+    let mut writes = story.iter().filter_map(Value::as_str).filter(|line| line.contains(" writes "));
+    assert!(writes.all(|told| told.contains(&format!("tokens.c:{line} "))), "line {line}: {report:#}");
+    let right = self::report(&built_with("tokens.c", "-DRIGHT"), "--runs 30");
+    assert_eq!(failures(&right), "", "{right:#}");
+}
+
 /// No accesses of memory explain the failure: a thread finds a lock taken.
 #[test]
 fn a_run_that_fails_after_a_try_in_vain_is_told_by_it() {

@@ -192,7 +192,9 @@ impl Campaign<'_> {
     /// Where the trace of a run has an access, with the line of source.
     fn told_in(&self, trace: &Trace, event: &Event, recording: &Path) -> Option<(String, Option<String>)> {
         let is_it = |other: &foretrace_trace::Event| {
-            other.at == Some(event.record.at)
+            // A branch before the access has no record, and counts as at the same one.
+            other.op.var().is_some()
+                && other.at == Some(event.record.at)
                 && trace.threads[other.thread.index()].path.as_deref() == Some(&*event.path)
         };
         let at = EventId::from_index(trace.events.iter().position(is_it)?);
