@@ -316,19 +316,23 @@ impl Campaign<'_> {
     /// Puts first a schedule that fails by the order of its three accesses alone, where there is one: then these are the cause. Others may
     /// fail by what their schedules do besides. Of several it is one within a function or a turn of a loop, and of these one after which the
     /// program fails soonest: after others, what fails may come of what happens later. Three accesses of a whole thread come after the
-    /// violation of a block, and all come after a use after free where that is the failure.
+    /// violation of a block and after three of one function or turn that no passing run shows, and all come after a use after free where that
+    /// is the failure.
     pub(super) fn prefer_the_cause(&mut self, number: usize, found: &mut Found) -> Result<(), TestError> {
         let [best, _, ..] = &found.shown[..] else { return Ok(()) };
         if found.failure.is_hang() || number >= MOST_SHORTENED || best.reached && best.attempt.is_use_after_free() {
             return Ok(());
         }
-        let is_block = best.reached && best.attempt.is_block() && !best.attempt.is_whole_thread();
+        let is_usual = self.state.plan.is_shown(&best.attempt.class);
+        let is_effect = best.attempt.kind == Kind::OtherWay;
+        let says_much = best.attempt.is_block() || !is_usual && !is_effect && !best.attempt.is_internal();
+        let is_narrow = best.reached && says_much && !best.attempt.is_whole_thread();
         let file = self.work.place(format!("cause-{number}.json"));
         // Without its schedule a block has no order to keep. What a failing run shows itself counts here: it is tried by itself.
         let mut compared: Vec<usize> = (0..found.shown.len()).collect();
         compared.retain(|at| {
             let attempt = &found.shown[*at].attempt;
-            attempt.cycle.is_none() && !(is_block && attempt.is_whole_thread())
+            attempt.cycle.is_none() && !(is_narrow && attempt.is_whole_thread())
         });
         compared.sort_by_key(|at| {
             let Shown { reached, after, attempt, .. } = &found.shown[*at];
