@@ -292,16 +292,17 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
         let one = tester.test(program, time, args.resume)?;
         match count > 1 && one.is_cut_off {
             true => waiting.push(nth),
-            false => tester.show(&one.tested)?,
+            false => tester.show(&one)?,
         }
         tested.push(one);
     }
     for (nth, &at) in waiting.iter().enumerate() {
         let time = share(waiting.len() - nth);
         if time >= SHORTEST_SHARE && !is_stopped() {
-            tested[at] = tester.test(&programs[at], time, true)?;
+            let is_kept = tested[at].error.is_none();
+            tested[at] = tester.test(&programs[at], time, is_kept)?;
         }
-        tester.show(&tested[at].tested)?;
+        tester.show(&tested[at])?;
     }
     drop(tester);
     let (tested, folders): (Vec<Tested>, Vec<PathBuf>) = tested.into_iter().map(|one| (one.tested, one.folder)).unzip();
@@ -350,6 +351,8 @@ struct Tester<'a> {
 struct Part {
     tested: Tested,
     folder: PathBuf,
+    /// Why it came to nothing, if it did: then there is nothing to go on from.
+    error: Option<String>,
     /// Whether nothing failed so far, and more time would help.
     is_cut_off: bool,
 }
@@ -372,15 +375,14 @@ impl Tester<'_> {
             false => State::new(settings.seed),
         };
         let mut show = |progress| self.spinner.show(name, &progress);
-        let (mut report, state) = match Campaign::run(&settings, &work, state, &mut show) {
+        let (mut report, state, error) = match Campaign::run(&settings, &work, state, &mut show) {
             Err(error) if self.is_of_many => {
                 let note = format!("{:#}", anyhow::Error::from(error));
-                say(format_args!("foretrace: {name}: {note}"));
-                let mut report = Report { ended_early: true, notes: vec![note], ..Report::default() };
+                let mut report = Report { ended_early: true, notes: vec![note.clone()], ..Report::default() };
                 report.times.all = started.elapsed();
-                (report, None)
+                (report, None, Some(note))
             }
-            tested => tested.map(|(report, state)| (report, Some(state)))?,
+            tested => tested.map(|(report, state)| (report, Some(state), None))?,
         };
         let repairs = match args.repair {
             true => {
@@ -392,8 +394,7 @@ impl Tester<'_> {
         if !report.finds.is_empty() {
             report.keep(&folder)?;
         }
-        let is_open = report.finds.is_empty() && !report.is_complete();
-        let is_cut_off = is_open && state.is_some() && started.elapsed() > time / 2;
+        let is_cut_off = report.finds.is_empty() && !report.is_complete() && started.elapsed() > time / 2;
         match state {
             Some(state) if args.cargo || !report.is_complete() => {
                 testing::keep_unfinished(state, &subject, &work, &folder)?;
@@ -402,11 +403,14 @@ impl Tester<'_> {
             None => {}
         }
         let tested = Tested { name: name.clone(), command, directory: directory.clone(), report, repairs };
-        Ok(Part { tested, folder, is_cut_off })
+        Ok(Part { tested, folder, error, is_cut_off })
     }
 
     /// Shows what came of a test, to people.
-    fn show(&mut self, tested: &Tested) -> io::Result<()> {
+    fn show(&mut self, Part { tested, error, .. }: &Part) -> io::Result<()> {
+        if let Some(error) = error {
+            say(format_args!("foretrace: {}: {error}", tested.name));
+        }
         if self.args.format != Format::Text {
             return Ok(());
         }
