@@ -1,6 +1,6 @@
 //! Impossible, and off the path: what `predict` says of infeasible candidates, held against the exhaustive oracle.
 //!
-//! `FORETRACE_SEEDS` says how many random traces (default 60), `FORETRACE_SEED` where to start.
+//! `FORETRACE_SEEDS` says how many random traces (default 40), `FORETRACE_SEED` where to start.
 
 use foretrace::options::{CandidateSet, Options, Order, Per};
 use foretrace::predict::predict;
@@ -144,7 +144,7 @@ fn compare(seed: u64, trace: &Trace, observed: &Observed, choices: &[Atomic], co
 /// The traces of a test, by seed: as many as `FORETRACE_SEEDS` says.
 fn seeds() -> std::ops::Range<u64> {
     let start = number("FORETRACE_SEED", 0);
-    start..start + number("FORETRACE_SEEDS", 60)
+    start..start + number("FORETRACE_SEEDS", 40)
 }
 
 fn all_are_met(counts: &BTreeMap<Said, u64>) {

@@ -1,6 +1,6 @@
 //! The strategy `paper`, kept as the baseline, against the exhaustive oracle and against the default strategy.
 //!
-//! `FORETRACE_SEEDS` says how many random traces of each shape (default 40), `FORETRACE_SEED` where to start.
+//! `FORETRACE_SEEDS` says how many random traces of each shape (default 24), `FORETRACE_SEED` where to start.
 
 use foretrace::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
 use foretrace::predict::predict;
@@ -64,7 +64,7 @@ impl Case<'_> {
 fn for_each(shape: &Shape, mut test: impl FnMut(u64, Case<'_>)) -> u64 {
     let start = number("FORETRACE_SEED", 0);
     let mut used = 0;
-    for seed in start..start + number("FORETRACE_SEEDS", 40) {
+    for seed in start..start + number("FORETRACE_SEEDS", 24) {
         let (trace, observed) = random_trace(seed, shape);
         if supports(&trace, QUESTION).is_err() {
             continue;

@@ -63,7 +63,7 @@ fn arguments_are_there_where_the_oracle_finds_nothing() {
         }
     }
     println!("{seen:?}");
-    assert!(seen.refuted > 200 && seen.possible > 150 && seen.by_search > 80, "{seen:?}");
+    assert!(seen.refuted > 120 && seen.possible > 90 && seen.by_search > 48, "{seen:?}");
     // Forks, signals and counts are in the examples (`tests/cli/reasons.rs`).
     let kinds = ["program-order", "reads", "branch", "pin", "lock"];
     for kind in kinds {

@@ -23,7 +23,7 @@ impl Listener for Disagreements {
 fn counts_are_the_oracles() {
     let stop = AtomicBool::new(false);
     let (mut disagreements, mut reasons) = (0, 0);
-    for seed in seeds().take(40) {
+    for seed in seeds() {
         let (trace, observed) = random_trace(seed, &Shape::default());
         let transactions = Atomic::Threads.transactions(&trace);
         let mut options = Options::new(trace.data);

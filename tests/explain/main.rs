@@ -1,6 +1,6 @@
 //! `explain` and `compare` against the exhaustive oracle on random traces, and every argument by a route of its own.
 //!
-//! `FORETRACE_SEEDS` says how many random traces (default 40), `FORETRACE_SEED` where to start.
+//! `FORETRACE_SEEDS` says how many random traces (default 24), `FORETRACE_SEED` where to start.
 
 mod arguments;
 mod comparing;
@@ -14,7 +14,7 @@ fn number(name: &str, default: u64) -> u64 {
 
 fn seeds() -> std::ops::Range<u64> {
     let start = number("FORETRACE_SEED", 0);
-    start..start + number("FORETRACE_SEEDS", 40)
+    start..start + number("FORETRACE_SEEDS", 24)
 }
 
 const MODELS: [Model; 4] = [Model::Cam, Model::Ctp, Model::Mcm, Model::Avp];

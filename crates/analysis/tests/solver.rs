@@ -1,7 +1,7 @@
 //! The precise model against the exhaustive oracle: every candidate of random traces, in every model, feasibility and
 //! independence, decided by the solver alone, and by the whole pipeline with every choice of filters.
 //!
-//! `FORETRACE_SEEDS` says how many random traces (default 60), `FORETRACE_SEED` where to start.
+//! `FORETRACE_SEEDS` says how many random traces (default 40), `FORETRACE_SEED` where to start.
 
 use foretrace_analysis::candidates::Class;
 use foretrace_analysis::options::{CandidateSet, Options, Order, Per};
@@ -243,7 +243,7 @@ fn nothing_comes_after_a_step_that_is_cut_off() {
 /// The larger the traces are, the smaller is the share of the seeds.
 fn agrees_on(make: fn(u64) -> (Trace, Observed), share: u64) {
     let start = number("FORETRACE_SEED", 0);
-    let asked = agrees(start..start + number("FORETRACE_SEEDS", 60) / share, make);
+    let asked = agrees(start..start + number("FORETRACE_SEEDS", 40) / share, make);
     println!("feasible and infeasible candidates: {asked:?}");
     assert!(asked[0] > 100 && asked[1] > 100, "too few candidates to mean anything: {asked:?}");
 }
@@ -276,7 +276,7 @@ fn no_switch_changes_a_verdict() {
     let start = number("FORETRACE_SEED", 0);
     let stop = AtomicBool::new(false);
     for_each(
-        start..start + number("FORETRACE_SEEDS", 60) / 2,
+        start..start + number("FORETRACE_SEEDS", 40) / 2,
         any,
         |seed, trace, observed, transactions, question, truth| {
             // A different choice of filters for each seed; over all seeds every one.
@@ -326,7 +326,7 @@ fn what_is_asked_together_is_decided_as_by_itself() {
     for places in [0, 2] {
         let make = if places == 0 { any } else { at_two_places };
         for_each(
-            start..start + number("FORETRACE_SEEDS", 60),
+            start..start + number("FORETRACE_SEEDS", 40),
             make,
             |seed, trace, observed, transactions, question, truth| {
                 let mut options = Options::new(trace.data);
