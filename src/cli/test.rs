@@ -296,10 +296,12 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
         }
         tested.push(one);
     }
+    waiting.sort_by_key(|at| tested[*at].error.is_some()); // those that have come to nothing may need more than there is
     for (nth, &at) in waiting.iter().enumerate() {
-        let time = share(waiting.len() - nth);
-        if time >= SHORTEST_SHARE && !is_stopped() {
+        let left = share(1);
+        if left >= SHORTEST_SHARE && !is_stopped() {
             let is_kept = tested[at].error.is_none();
+            let time = share(waiting.len() - nth).max(FURTHER_SHARE).min(left);
             tested[at] = tester.test(&programs[at], time, is_kept)?;
         }
         tester.show(&tested[at])?;
@@ -439,6 +441,8 @@ const MOST_TIME: Duration = Duration::from_secs(600);
 
 /// No test of a project gets less time.
 const SHORTEST_SHARE: Duration = Duration::from_secs(2);
+/// A test that goes on gets so much, as long as it is there: little more than before would bring as little.
+const FURTHER_SHARE: Duration = Duration::from_secs(10);
 
 /// The folder for what fails.
 fn save_folder(args: &Args, name: &str, many: bool) -> PathBuf {

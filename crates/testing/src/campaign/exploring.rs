@@ -47,15 +47,16 @@ impl Campaign<'_> {
 
     /// Explores the interleavings up to the first one that fails.
     pub(super) fn explore(&mut self) -> Result<(), TestError> {
-        self.explore_by(self.settings.runs)
+        self.explore_by(self.settings.runs, false)
     }
 
-    /// Explores them once if that takes few runs. Where it takes more, nothing is known, and it begins again when its time comes.
+    /// Explores them once if that takes few runs, the reversed pairs among them. Where it takes more, nothing is known, and it begins again
+    /// when its time comes.
     pub(super) fn explore_a_little(&mut self) -> Result<(), TestError> {
         if std::mem::replace(&mut self.has_explored_a_little, true) || self.has_explored {
             return Ok(());
         }
-        self.explore_by(FEW_RUNS.min(self.settings.runs))?;
+        self.explore_by(FEW_RUNS.min(self.settings.runs), true)?;
         let is_known = |explored: &Exploration| explored.complete || explored.fails;
         if !self.state.report.explored.as_ref().is_some_and(is_known) {
             self.has_explored = false;
@@ -64,8 +65,8 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// By so many runs at most.
-    fn explore_by(&mut self, runs: u64) -> Result<(), TestError> {
+    /// By so many runs at most for the pairs, and as many for the interleavings, which may have to wait until the pairs are all reversed.
+    fn explore_by(&mut self, runs: u64, pairs_must_end: bool) -> Result<(), TestError> {
         let is_whole = self.state.report.explored.as_ref().is_some_and(|explored| !explored.is_cut_off);
         let is_done = self.has_explored || is_whole;
         let is_tested = self.state.report.recorded.passed > 0 && self.state.found.is_empty();
@@ -120,7 +121,8 @@ impl Campaign<'_> {
                 First { subject: (&settings, &state.baseline), work: &work, kept: &kept, events, records, until };
             let reversed = first.failing(runs, true, &mut show)?;
             let are_cut_off = Instant::now() >= until;
-            if !reversed.failing.is_empty() || !explores {
+            let must_wait = pairs_must_end && reversed.runs >= runs;
+            if !reversed.failing.is_empty() || !explores || must_wait {
                 return Ok((reversed, None, are_cut_off));
             }
             first.until = deadline;
