@@ -302,7 +302,11 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
         if left >= SHORTEST_SHARE && !is_stopped() {
             let is_kept = tested[at].error.is_none();
             let time = share(waiting.len() - nth).max(FURTHER_SHARE).min(left);
-            tested[at] = tester.test(&programs[at], time, is_kept)?;
+            let further = tester.test(&programs[at], time, is_kept)?;
+            // What came to nothing now says less than what is known.
+            if further.error.is_none() || !is_kept {
+                tested[at] = further;
+            }
         }
         tester.show(&tested[at])?;
     }
