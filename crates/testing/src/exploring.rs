@@ -4,6 +4,7 @@
 //! using VeriSoft", POPL 1997). The program runs along these steps, forced one by one, and then goes on by itself; its logs show
 //! what each thread does next. The search is that of `foretrace-explore`, as for litmus programs.
 
+mod bare;
 mod clocks;
 mod coverage;
 mod execution;

@@ -4,6 +4,7 @@
 //! go as far as they can. So whole operations of other threads come between two accesses, which reversed pairs do one by one. Holds are of use
 //! before accesses that another thread's later ones conflict with.
 
+use super::bare::bare;
 use super::execution::{Execution, Taken};
 use super::reversals::{Meeting, meets_at};
 use foretrace_runtime::record::Kind;
@@ -57,7 +58,8 @@ impl Looked {
         let orders = classes(&run, repeats);
         let mut holds = holds(&run, is_own, (&matters, &called, &orders));
         holds.iter_mut().for_each(|hold| hold.is_near = hold.is_first && called_near[hold.before]);
-        holds.sort_by_key(|hold| (!hold.is_near, hold.turn));
+        let bare = bare(&run);
+        holds.sort_by_key(|hold| (!hold.is_near, !bare[hold.before], hold.turn));
         Looked { called, holds, class: orders.last().copied().unwrap_or(0), run }
     }
 

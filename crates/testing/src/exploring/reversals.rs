@@ -22,20 +22,40 @@ pub struct Meeting {
     before: usize,
 }
 
+/// The locks that a thread holds, and the steps by which it took them.
+#[derive(Default)]
+pub struct Held(Vec<(u64, usize)>);
+
+impl Held {
+    /// The thread takes a step.
+    pub fn goes_on(&mut self, index: usize, step: &Taken) {
+        match step.kind {
+            Kind::Acquire | Kind::WriteLock | Kind::ReadLock => self.0.push((step.words[0], index)),
+            Kind::Release | Kind::WriteUnlock | Kind::ReadUnlock => self.0.retain(|(lock, _)| *lock != step.words[0]),
+            _ => {}
+        }
+    }
+
+    pub fn any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// The step by which it took the first of them.
+    fn outermost(&self) -> Option<usize> {
+        self.0.first().map(|(_, from)| *from)
+    }
+}
+
 /// Where two threads meet in an execution.
 pub fn meetings(run: &Execution) -> Vec<Meeting> {
     let mut last: FxHashMap<u64, Vec<(usize, usize, bool)>> = FxHashMap::default();
-    let mut held: FxHashMap<usize, Vec<(u64, usize)>> = FxHashMap::default();
+    let mut held: FxHashMap<usize, Held> = FxHashMap::default();
     let mut outermost: Vec<usize> = Vec::with_capacity(run.steps.len());
     let mut found = Vec::new();
     for (index, step) in run.steps.iter().enumerate() {
-        let locks = held.entry(step.thread).or_default();
-        match step.kind {
-            Kind::Acquire | Kind::WriteLock | Kind::ReadLock => locks.push((step.words[0], index)),
-            Kind::Release | Kind::WriteUnlock | Kind::ReadUnlock => locks.retain(|(lock, _)| *lock != step.words[0]),
-            _ => {}
-        }
-        outermost.push(locks.first().map_or(index, |(_, from)| *from));
+        let held = held.entry(step.thread).or_default();
+        held.goes_on(index, step);
+        outermost.push(held.outermost().unwrap_or(index));
         let Some((object, changes)) = meets_at(step) else { continue };
         let known = last.entry(object).or_default();
         for (thread, earlier, changed) in known.iter() {
