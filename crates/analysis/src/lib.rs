@@ -6,6 +6,7 @@ pub mod compare;
 mod context;
 pub mod explain;
 pub mod filters;
+pub mod guards;
 mod kept_session;
 mod known_states;
 mod open_tries;

@@ -148,8 +148,9 @@ pub struct Attempt {
     pub recording: PathBuf,
     /// The seed of that recording.
     pub seed: u64,
-    /// Its place among the attempts of its kind; smaller ones come first.
-    pub order: (bool, bool, u32, u32),
+    /// Its place among the attempts of its kind; smaller ones come first: those within a block, in the program's own code, at whose accesses no lock
+    /// is held, in small blocks, and near each other.
+    pub order: (bool, bool, bool, u32, u32),
 }
 
 impl Attempt {
@@ -169,7 +170,7 @@ impl Attempt {
         self.cycle.as_ref().is_some_and(|cycle| cycle.kind == CycleKind::Block)
     }
 
-    /// Whether no block but the whole thread holds the first and the second access.
+    /// Whether no block but the whole thread holds the first and the second access, and it takes care of others or does not count as found.
     pub fn is_whole_thread(&self) -> bool {
         self.order.0
     }

@@ -210,6 +210,6 @@ fn attempt(kind: super::Kind, trace: &Trace, decision: &Decision, source: &str, 
         witness: PathBuf::new(),
         recording: PathBuf::new(),
         seed,
-        order: (false, false, 0, 0),
+        order: (false, false, false, 0, 0),
     }
 }

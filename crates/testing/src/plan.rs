@@ -236,14 +236,15 @@ impl Plan {
     }
 
     fn score(&self, attempt: &Attempt) -> f64 {
-        let (is_thread, is_of_library, height, _) = attempt.order;
+        let (is_thread, is_of_library, is_guarded, height, _) = attempt.order;
         let tightness = 0.1 / f64::from(height + 1) - 0.25 * f64::from(u8::from(is_thread));
         let library = -0.3 * f64::from(u8::from(is_of_library));
+        let bare = 0.15 * f64::from(u8::from(!is_guarded));
         let is_shown = is_guess(attempt) && self.classes.get(&attempt.class).is_some_and(|class| class.shown);
         let shown = -0.3 * f64::from(u8::from(is_shown));
         let arm = |arm: Option<&Arm>| arm.copied().unwrap_or_default().score(self.tried);
         let kind = arm(self.kinds.get(&attempt.kind)) + likelihood(attempt.kind);
-        kind + arm(self.groups.get(&attempt.group())) + tightness + library + shown
+        kind + arm(self.groups.get(&attempt.group())) + tightness + library + bare + shown
     }
 }
 
@@ -298,7 +299,7 @@ mod tests {
             witness,
             recording,
             seed: 0,
-            order: (false, false, 0, 0),
+            order: (false, false, false, 0, 0),
         }
     }
 

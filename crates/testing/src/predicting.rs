@@ -13,6 +13,7 @@ pub(crate) use blocks::act;
 pub use deferred::Deferred;
 use foretrace_analysis::blocks::NamedBlocks;
 use foretrace_analysis::candidates::Class;
+use foretrace_analysis::guards::Guards;
 use foretrace_analysis::options::Options;
 use foretrace_analysis::predict::{Sink, predict};
 use foretrace_analysis::verdict::{Decider, Decision, Limit, OffPath, Verdict};
@@ -139,6 +140,8 @@ impl Analysis {
     }
 }
 
+/// Schedules that a run shows that failed by itself, as far as they are tried.
+pub(crate) const MOST_OBSERVED: usize = 8;
 /// How much of the time that is left once a trace is there is for decisions; their schedules take time, too.
 const PART_TO_DECIDE: (u32, u32) = (2, 3);
 /// How long branches of a recording are asked about in any case; if all other analysis has taken longer, as long as that.
@@ -366,6 +369,8 @@ struct Writer<'t> {
     sources: Option<&'t Sources>,
     /// All blocks, by which functions are named.
     blocks: Blocks,
+    /// Where the code takes care of other threads.
+    guards: Guards,
     /// Classes with a cut-point to go to, and the cut-point's accesses.
     pointed: FxHashSet<Class>,
     points: Vec<Triple>,
@@ -386,6 +391,7 @@ impl<'t> Writer<'t> {
             failed,
             sources,
             blocks: subject.options.atomic.blocks(subject.trace),
+            guards: Guards::of(subject.trace),
             pointed: FxHashSet::default(),
             points: Vec::new(),
         })
@@ -431,7 +437,8 @@ impl<'t> Writer<'t> {
         let undecided = self.points.iter().filter(|triple| !decided.contains_key(&self.subject.class(**triple)));
         let triples = decided.values().map(|decision| decision.triple).chain(undecided.copied());
         let classes: Vec<(Triple, String)> = triples.map(|triple| (triple, self.class_name(triple))).collect();
-        for decision in decided.into_values().take_while(|_| !stop.load(Ordering::Relaxed)) {
+        let decided: Vec<_> = if self.failed { self.likeliest(decided) } else { decided.into_values().collect() };
+        for decision in decided.into_iter().take_while(|_| !stop.load(Ordering::Relaxed)) {
             let observed = matches!(&decision.verdict, Verdict::Feasible(witness) if self.subject.is_observed(decision.triple, witness));
             if observed && !self.failed {
                 predicted.already += 1;
@@ -466,6 +473,17 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
+    /// What a run shows itself, as far as it is tried: a file of each takes time, since a schedule is as long as the trace.
+    fn likeliest(&mut self, decided: IndexMap<Class, Box<Decision>, FxBuildHasher>) -> Vec<Box<Decision>> {
+        let mut shown: Vec<Box<Decision>> = decided.into_values().collect();
+        shown.retain(|decision| {
+            matches!(&decision.verdict, Verdict::Feasible(witness) if self.subject.is_observed(decision.triple, witness))
+        });
+        shown.sort_by_cached_key(|decision| self.attempt(Kind::Observed, decision, PathBuf::new()).order);
+        shown.truncate(MOST_OBSERVED);
+        shown
+    }
+
     /// The name of a triple's class, which is the same in all runs.
     fn class_name(&self, triple: Triple) -> String {
         let trace = self.subject.trace;
@@ -498,6 +516,8 @@ impl<'t> Writer<'t> {
         }
         let block = self.subject.options.blocks.as_deref().and_then(|blocks| blocks.block_of(trace, triple));
         let is_thread = block.is_some_and(|(name, _)| name.kind == foretrace_trace::BlockKind::Thread);
+        let is_guarded = self.guards.guard(trace, triple);
+        let is_wide = is_thread && (is_guarded || !self.subject.counts(triple));
         let variable = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
         let inside = |event| trace.loc(event).is_some_and(|loc| self.subject.options.inside.contains_key(loc));
         let is_in_library = accesses.iter().any(|access| access.is_of_library) || inside(first) || inside(second);
@@ -513,7 +533,7 @@ impl<'t> Writer<'t> {
             witness: file,
             recording: self.recording.clone(),
             seed: self.seed,
-            order: (is_thread, is_in_library, block.map_or(0, |(_, height)| height), triple.distance()),
+            order: (is_wide, is_in_library, is_guarded, block.map_or(0, |(_, height)| height), triple.distance()),
         }
     }
 

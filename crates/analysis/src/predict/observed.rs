@@ -2,12 +2,14 @@
 
 use super::{Run, SolverWorkers};
 use crate::candidates::{Candidates, Class, Pair};
+use crate::guards::Guards;
 use foretrace_trace::Triple;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
 impl Run<'_, '_> {
-    /// Decides the candidate of each class that the recorded order shows nearest to its end; those come first.
+    /// Decides the candidate of each class that the recorded order shows nearest to its end; those come first, and of them
+    /// those at whose accesses no lock is held.
     pub(super) fn observed_first(
         &mut self,
         candidates: &Candidates<'_>,
@@ -22,7 +24,11 @@ impl Run<'_, '_> {
             }
         }
         let mut triples: Vec<Triple> = nearest.into_values().collect();
-        triples.sort_unstable_by_key(|triple| (Reverse(triple.second), triple.first, triple.remote));
+        let trace = self.context.view.trace;
+        let guards = Guards::of(trace);
+        triples.sort_unstable_by_key(|triple| {
+            (guards.guard(trace, *triple), Reverse(triple.second), triple.first, triple.remote)
+        });
         self.stream(&mut triples.iter().copied(), workers, None)?;
         // Each comes again among all candidates, where its class is done.
         let count = triples.len() as u64;

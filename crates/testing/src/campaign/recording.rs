@@ -5,6 +5,7 @@ use crate::attempt::{Attempt, Kind};
 use crate::baseline::Baseline;
 use crate::judge::{Effect, judge};
 use crate::observation::Observation;
+use crate::predicting::MOST_OBSERVED;
 use crate::report::{ENDLESS_UNRECORDED, FAILS_UNRECORDED};
 use crate::runner::{Ran, Unrecorded, cut_of, is_search, is_stopped, is_usual};
 use crate::settings::TestError;
@@ -27,8 +28,6 @@ const SAME_FILES: &str =
     "runs go on at the same time: if the harness writes files, give each run a folder (--sandbox), or take --jobs 1";
 /// Threads of a run that does not end whose places are told.
 const MOST_TOLD: usize = 4;
-/// Triples of a recorded run that failed which are tried at most.
-const MOST_OBSERVED: usize = 8;
 
 /// The runs in the order of how many records they have, those of about as many as they were. A program may end while its threads are at work:
 /// a run in which they have done little says little of them. What a thread does again and again while it waits in a loop says nothing.

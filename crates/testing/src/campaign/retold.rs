@@ -185,7 +185,7 @@ impl Campaign<'_> {
             witness: find.schedule.clone(),
             recording: find.schedule.clone(),
             seed: find.seed,
-            order: (false, false, block.height, block.last.0 - block.first.0),
+            order: (false, false, true, block.height, block.last.0 - block.first.0),
         })
     }
 

@@ -90,6 +90,7 @@ impl Writer<'_> {
             order: (
                 block.kind == BlockKind::Thread,
                 inside(&ends[0]) || inside(&ends[2]),
+                true,
                 block.height,
                 ends[2].0.abs_diff(ends[0].0),
             ),

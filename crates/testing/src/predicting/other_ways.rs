@@ -95,7 +95,7 @@ impl Writer<'_> {
             witness,
             recording: self.recording.clone(),
             seed: self.seed,
-            order: (false, false, 0, steps.len() as u32),
+            order: (false, false, true, 0, steps.len() as u32),
         })
     }
 }

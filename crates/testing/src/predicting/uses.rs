@@ -60,7 +60,7 @@ impl Writer<'_> {
             witness: file.clone(),
             recording: self.recording.clone(),
             seed: self.seed,
-            order: (false, false, 0, free.0.abs_diff(access.0)),
+            order: (false, false, true, 0, free.0.abs_diff(access.0)),
         }
     }
 }
