@@ -505,11 +505,7 @@ fn sent_or_from_outside(begin: &Record, next: Option<&Record>) -> u64 {
     let was_sent = next.is_some_and(|next| next.kind == Kind::Down);
     let is_fault = [nix::libc::SIGSEGV, nix::libc::SIGBUS, nix::libc::SIGFPE, nix::libc::SIGILL, nix::libc::SIGABRT]
         .contains(&(signal as i32));
-    match (was_sent, is_fault) {
-        (true, _) => SENT | signal,
-        (false, true) => 0,
-        (false, false) => signal,
-    }
+    if was_sent { SENT | signal } else { signal * u64::from(!is_fault) }
 }
 
 /// What a record can be in a trace.

@@ -150,8 +150,8 @@ fn is_balanced(round: &[Access]) -> bool {
 }
 
 /// Whether a round that comes twice leaves all memory as it is: it reads, and no other write of it touches what a write of it touches, but
-/// with the same value. In the second round the value was there already. A word that it takes and gives back by a read-modify-write has at
-/// its end what the second round found.
+/// with the same value. In the second round the value was there already. A word that it takes by a read-modify-write has at its end what the
+/// second round found: 0, so that others can take it.
 fn changes_nothing(round: &[Access]) -> bool {
     let is_lock = |access: &Access| round.iter().any(|other| updates(other.0) && other.2 == access.2);
     let writes = || round.iter().filter(|access| access.0.is_store() && !is_lock(access));
@@ -160,7 +160,15 @@ fn changes_nothing(round: &[Access]) -> bool {
         let apart = at + one_kind.size() as u64 <= other_at || other_at + other_kind.size() as u64 <= at;
         apart || (one_kind, at, value) == (other_kind, other_at, other_value)
     };
-    round.iter().any(finds) && is_balanced(round) && writes().all(|one| writes().all(|other| agree(one, other)))
+    let changes = |access: &&Access| access.0.is_store() || updates(access.0) && access.3[0] != access.3[1];
+    let begins_free = |access: &Access| {
+        let first = round.iter().find(|other| changes(other) && other.2 == access.2);
+        !is_lock(access) || first.is_none_or(|(kind, _, _, [old, _])| updates(*kind) && *old == 0)
+    };
+    round.iter().any(finds)
+        && round.iter().all(begins_free)
+        && is_balanced(round)
+        && writes().all(|one| writes().all(|other| agree(one, other)))
 }
 
 /// Whether a step reads at the same place of the same memory as this one did, and finds something else.
