@@ -437,7 +437,8 @@ impl<'t> Writer<'t> {
         let undecided = self.points.iter().filter(|triple| !decided.contains_key(&self.subject.class(**triple)));
         let triples = decided.values().map(|decision| decision.triple).chain(undecided.copied());
         let classes: Vec<(Triple, String)> = triples.map(|triple| (triple, self.class_name(triple))).collect();
-        let decided: Vec<_> = if self.failed { self.likeliest(decided) } else { decided.into_values().collect() };
+        let decided: Vec<Decision> = decided.into_values().map(|decision| *decision).collect();
+        let decided = if self.failed { self.likeliest(decided) } else { decided };
         for decision in decided.into_iter().take_while(|_| !stop.load(Ordering::Relaxed)) {
             let observed = matches!(&decision.verdict, Verdict::Feasible(witness) if self.subject.is_observed(decision.triple, witness));
             if observed && !self.failed {
@@ -474,8 +475,7 @@ impl<'t> Writer<'t> {
     }
 
     /// What a run shows itself, as far as it is tried: a file of each takes time, since a schedule is as long as the trace.
-    fn likeliest(&mut self, decided: IndexMap<Class, Box<Decision>, FxBuildHasher>) -> Vec<Box<Decision>> {
-        let mut shown: Vec<Box<Decision>> = decided.into_values().collect();
+    fn likeliest(&mut self, mut shown: Vec<Decision>) -> Vec<Decision> {
         shown.retain(|decision| {
             matches!(&decision.verdict, Verdict::Feasible(witness) if self.subject.is_observed(decision.triple, witness))
         });

@@ -132,7 +132,7 @@ fn gives_back(kind: Kind) -> bool {
 /// Whether an access finds something that others may change, and leaves it as it is.
 fn finds(access: &Access) -> bool {
     let (kind, _, _, [old, new]) = *access;
-    !kind.is_store() && !takes(kind) && !gives_back(kind) && !(updates(kind) && old != new)
+    !(kind.is_store() || takes(kind) || gives_back(kind) || updates(kind) && old != new)
 }
 
 /// Whether a round gives back each lock that it takes, and no others.
