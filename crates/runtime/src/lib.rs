@@ -43,6 +43,8 @@ mod ownership;
 #[cfg(feature = "hooks")]
 mod program_time;
 #[cfg(feature = "hooks")]
+mod siginfo;
+#[cfg(feature = "hooks")]
 mod start;
 #[cfg(feature = "hooks")]
 mod switch;

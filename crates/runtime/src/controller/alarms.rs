@@ -13,11 +13,9 @@ use core::sync::atomic::{
 use super::plan;
 use crate::hooks::occupied::Occupied;
 use crate::interpose::signals::state;
+use crate::siginfo::Information;
 use crate::sys::{self, call};
 use crate::threads::{self, Thread};
-
-/// `siginfo_t`, in words: what the kernel says of a signal.
-type Information = [u64; 16];
 
 /// In place of the number of a thread: the signal comes from outside of the program.
 pub const ANY_THREAD: u64 = 0;

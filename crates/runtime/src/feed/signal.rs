@@ -5,10 +5,8 @@ use core::ffi::c_int;
 use super::key::{Key, Source};
 use super::{kept, stored};
 use crate::hooks::occupied::Occupied;
+use crate::siginfo::Information;
 use crate::threads::Thread;
-
-/// `siginfo_t`, in words.
-pub type Information = [u64; 16];
 
 /// A signal came that the program did not send, with this information.
 pub fn keep_signal(thread: &'static Thread, signal: c_int, information: &Information) {

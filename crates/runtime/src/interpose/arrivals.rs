@@ -6,14 +6,8 @@ use super::sent::{PROCESS, down};
 use super::unseen::{self, PROCESSES, TIMERS, What};
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
+use crate::siginfo::{QUEUED_BY_CALL, SENT_BY_KILL, TO_THREAD};
 use crate::threads::Thread;
-
-/// Where `siginfo_t` says who sent the signal, in words of 32 bits.
-pub const CODE: usize = 2;
-/// What `siginfo_t` says of a signal that went to one thread.
-pub const TO_THREAD: c_int = -6;
-pub const SENT_BY_KILL: c_int = 0;
-const QUEUED_BY_CALL: c_int = -1;
 
 /// Whether a signal may have been sent to the process as a whole.
 pub fn may_go_to_process(code: c_int) -> bool {

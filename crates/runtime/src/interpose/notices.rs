@@ -7,7 +7,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::arrivals::{CODE, arrived};
+use super::arrivals::arrived;
 use super::sent::{CANCELLATION, PROCESS, key, object};
 use super::unseen::{PROCESSES, What};
 use super::{channel, interpose, real, tracked, unseen_calls};
@@ -18,6 +18,7 @@ use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::Kind;
+use crate::siginfo::CODE;
 use crate::sys::{self, EAGAIN, EINTR, Timespec, call};
 use crate::threads::{self, Thread};
 use crate::waiting;

@@ -3,9 +3,8 @@
 use core::ffi::c_int;
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::arrivals::{CODE, SENT_BY_KILL, TO_THREAD};
 use super::signals::state::bit;
-use crate::feed::signal::Information;
+use crate::siginfo::{CODE, Information, SENT_BY_KILL, TO_THREAD};
 use crate::sys::{Timespec, call};
 use crate::threads::Thread;
 

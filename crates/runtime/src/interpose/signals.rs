@@ -21,9 +21,10 @@ use super::{arrivals, pending, real};
 use crate::controller::{self, ANY_THREAD};
 use crate::hooks::held;
 use crate::mode;
+use crate::siginfo::{CODE, FAULT_ADDRESS, TO_THREAD};
 use crate::sys::{self, call};
 use crate::threads::{self, Thread};
-use handling::{FAULT_ADDRESS, again, call_handler, die, handle, is_time, synchronous};
+use handling::{again, call_handler, die, handle, is_time, synchronous};
 use state::{Action, DEFAULT, FATAL, Handling, IGNORE, ON_STACK, WISHES, bit, install, set_mask};
 
 static HANDLING: Handling =
@@ -77,9 +78,9 @@ unsafe fn comes_elsewhere(thread: &'static Thread, signal: c_int, information: *
         return false;
     }
     // SAFETY: the caller's promise.
-    let code = unsafe { *information.cast::<c_int>().add(arrivals::CODE) };
+    let code = unsafe { *information.cast::<c_int>().add(CODE) };
     let is_handled = WISHES[signal as usize].handler.load(Acquire) > IGNORE;
-    let is_prodded = code == arrivals::TO_THREAD && controller::due_alarm(thread) == Some(signal);
+    let is_prodded = code == TO_THREAD && controller::due_alarm(thread) == Some(signal);
     if !is_handled || FATAL.contains(&signal) || !(arrivals::is_of_kernel(code) || is_prodded) {
         return false;
     }
@@ -100,7 +101,7 @@ unsafe fn goes_to_other(thread: &'static Thread, signal: c_int, information: *co
         return false;
     }
     // SAFETY: the caller's promise.
-    let code = unsafe { *information.cast::<c_int>().add(arrivals::CODE) };
+    let code = unsafe { *information.cast::<c_int>().add(CODE) };
     let other = if arrivals::may_go_to_process(code) { controller::other_handler(thread, signal) } else { None };
     let Some(other) = other else { return false };
     let (process, to) = (call!(GETPID, 0), other.tid.load(Relaxed));

@@ -2,13 +2,14 @@
 
 use core::ffi::{c_int, c_void};
 
-use super::handling::{FAULT_ADDRESS, handle};
+use super::handling::handle;
 use crate::hooks::held;
 use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::order;
 use crate::ownership;
 use crate::record::{Kind, stamp};
+use crate::siginfo::FAULT_ADDRESS;
 use crate::threads::Thread;
 
 /// A fault inside of a hook: of the program's access, or of an interposed function that got a wrong pointer.

@@ -9,12 +9,13 @@ use super::state::{
     set_mask,
 };
 use crate::controller;
-use crate::feed::signal::{Information, give_signal, keep_signal};
+use crate::feed::signal::{give_signal, keep_signal};
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::interpose::arrivals;
 use crate::log;
 use crate::record::{Kind, fail};
+use crate::siginfo::{CODE, Information};
 use crate::sys::{self, SIGABRT, call};
 use crate::threads::Thread;
 
@@ -23,14 +24,10 @@ use crate::threads::Thread;
 /// # Safety
 /// The kernel's description of a signal.
 pub(super) unsafe fn synchronous(signal: c_int, information: *const c_void) -> bool {
-    const CODE: usize = 2;
     // SAFETY: the caller's promise.
     let code = unsafe { *information.cast::<c_int>().add(CODE) };
     code > 0 && signal != SIGABRT && FATAL.contains(&signal)
 }
-
-/// Where a `siginfo_t` has the address of a fault, in words.
-pub(super) const FAULT_ADDRESS: usize = 2;
 
 /// Whether the program's handler may run now: in a replay it runs where it did in the recording.
 pub(super) fn is_time(thread: &Thread, signal: c_int, synchronous: bool) -> bool {
@@ -127,7 +124,7 @@ pub(super) unsafe fn handle(thread: &'static Thread, signal: c_int, information:
     log::sync(thread, Kind::HandlerBegin, 0, signal as u64, handler as u64);
     thread.end();
     // SAFETY: the kernel's words.
-    let was_sent = arrivals::arrived(thread, signal, unsafe { *information.cast::<c_int>().add(arrivals::CODE) }, 0);
+    let was_sent = arrivals::arrived(thread, signal, unsafe { *information.cast::<c_int>().add(CODE) }, 0);
     if !was_sent && !FATAL.contains(&signal) {
         // SAFETY: as above.
         keep_signal(thread, signal, unsafe { &*information.cast() });

@@ -6,8 +6,8 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use crate::feed::signal::Information;
 use crate::interpose::real;
+use crate::siginfo::Information;
 use crate::sys::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, call};
 use crate::threads::Thread;
 
