@@ -8,7 +8,7 @@
 
 /* Runs without recording come first. */
 #ifndef SLOW_RUN
-#define SLOW_RUN 30
+#define SLOW_RUN 15
 #endif
 
 static volatile int answer;
