@@ -123,7 +123,7 @@ unsafe fn unrecorded(signal: c_int, information: *mut c_void, context: *mut c_vo
 /// with the last one, whose mask is that of a handler of the one before. Those wait in the kernel.
 unsafe fn defer(thread: &'static Thread, signal: c_int, information: *mut c_void, context: *mut c_void) {
     let deferred = &thread.deferred;
-    let all = FATAL.iter().fold(u64::MAX, |mask, &other| mask & !bit(other)) | bit(signal);
+    let mut blocked = FATAL.iter().fold(u64::MAX, |mask, &other| mask & !bit(other));
     // SAFETY: what the kernel gave, of these sizes; the thread's own memory.
     unsafe {
         if deferred.signal.get() == 0 {
@@ -131,10 +131,11 @@ unsafe fn defer(thread: &'static Thread, signal: c_int, information: *mut c_void
             *deferred.information.get() = *information.cast();
             *deferred.context.get() = *context.cast();
         } else {
-            set_mask(all);
+            blocked |= bit(signal);
+            set_mask(blocked);
             pending::put(thread, signal, &*information.cast());
         }
-        deferred.mask.set(core::mem::replace(&mut *mask_of(context), all));
+        deferred.mask.set(core::mem::replace(&mut *mask_of(context), blocked));
     }
     thread.pending.set(true);
 }
