@@ -1,7 +1,7 @@
 //! All that a test knows: which runs were recorded, which schedules were tried with which outcome, which ones wait, and what was found. A
 //! test that was stopped goes on from here.
 
-use super::attempt::{Attempt, Kind};
+use super::attempt::Attempt;
 use super::baseline::Baseline;
 use super::judge::Failure;
 use super::observation::Observation;
@@ -134,11 +134,6 @@ impl Found {
     /// How much leads to it.
     pub fn ways(&self) -> usize {
         self.shown.len() + self.recordings.len()
-    }
-
-    /// Whether the program came to the accesses of a schedule before it failed. That a branch goes the other way is an effect of others.
-    pub fn has_cause(&self) -> bool {
-        self.shown.iter().any(|shown| shown.reached && shown.attempt.kind != Kind::OtherWay)
     }
 
     /// As it was reported, if nothing more leads to it since.

@@ -258,8 +258,8 @@ impl Campaign<'_> {
         Ok(recorder::judge(plan, &ran.folder, ran.seen.ending, |record| positions.of_event(record))?)
     }
 
-    /// Keeps a run as one that was recorded: it failed before it came to the accesses that it was to show, or after a branch that no other run
-    /// took, so that what it shows itself is to be tried.
+    /// Keeps a run as one that was recorded: it failed before it came to the accesses that it was to show, so that what it shows itself
+    /// is to be tried.
     fn keep_astray(&mut self, found: usize, seed: u64, folder: &Path) -> Result<(), TestError> {
         let kept = self.work.place(format!("failed-{found}")).join("recording");
         let failed = |error| TestError::Io(kept.clone(), error);
@@ -326,7 +326,7 @@ impl Campaign<'_> {
                 let story = story::lines(&attempt, replayed.triple.as_ref());
                 let shown = Shown { attempt: attempt.clone(), reached, after: replayed.after, story, seen };
                 self.state.found[at].shown.push(shown);
-                if is_new && !self.state.found[at].has_cause() {
+                if is_new && !reached {
                     self.keep_astray(at, attempt.seed, folder.path())?;
                 }
                 new = is_new.then_some(at);
