@@ -11,15 +11,13 @@
 use core::ffi::{c_int, c_void};
 
 use super::channel::{
-    Channel, MOST_AT_ONCE, Message, ONE_BY_ONE, OfFile, Taken, down, down_locked, found_empty, no_signal, order_key,
-    post, put, record, take_back,
+    Channel, MOST_AT_ONCE, Message, ONE_BY_ONE, OfFile, no_signal, order_key, post, put, record, take_back,
 };
-use super::ends::{End, before_waiting, end, event_key, waits};
-use super::poll::{Poll, READABLE, WRITABLE};
+use super::channel_reads::Reading;
+use super::ends::{End, before_waiting, end, event_key};
+use super::poll::{Poll, WRITABLE};
 use super::unseen::{self, TIMERS, What};
 use super::{arrivals, entropy, files, interpose, kernel_files, real, socket_order, sockets, tracked};
-use crate::controller;
-use crate::feed::interruption::{Interruption, interruptible};
 use crate::feed::sockets::Call;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
@@ -41,99 +39,6 @@ pub fn closed(thread: &'static Thread, file: c_int) {
         thread.end();
     }
 }
-
-/// A call that reads from a channel.
-pub struct Reading<'p> {
-    pub thread: &'static Thread,
-    pub file: c_int,
-    /// Where the bytes go, and how many at most (`struct iovec`).
-    pub parts: &'p [[usize; 2]],
-    pub key: usize,
-    /// Whether it takes all that was written.
-    pub all: bool,
-    pub place: usize,
-}
-
-impl Reading<'_> {
-    pub fn read(&self) -> isize {
-        if self.asked() == 0 || !waits(self.file) {
-            return self.read_then_record();
-        }
-        interruptible(|interruption| {
-            controller::before_taking(self.thread);
-            self.read_and_record(interruption) as c_int // the kernel reads no more at a time
-        }) as isize
-    }
-
-    /// Reads and records in one step: else of two readers the one whose bytes come later might be recorded first.
-    fn read_and_record(&self, interruption: Interruption) -> isize {
-        let Reading { thread, file, parts, key, place, .. } = *self;
-        let interruptions = thread.deferred.interruptions();
-        loop {
-            let before = sys::errno();
-            let sleep = || {
-                let mut poll = Poll::new(file, READABLE);
-                real::poll((&raw mut poll).cast(), 1, -1)
-            };
-            if interruption.sleep(thread, sleep) < 0 {
-                if interruption.ends_call() || thread.deferred.interruptions() != interruptions {
-                    sys::set_errno(sys::EINTR);
-                    return -1;
-                }
-                sys::set_errno(before);
-                continue; // polling goes on after no signal, reading after some
-            }
-            thread.begin();
-            let bucket = waiting::lock(key);
-            let read = match call!(PREADV2, file, parts.as_ptr(), parts.len(), -1isize, -1isize, NO_WAIT) {
-                error if error == -(sys::EOPNOTSUPP as isize) => call!(READV, file, parts.as_ptr(), parts.len()),
-                read => read,
-            };
-            let is_known = read <= 0 || down_locked(thread, bucket, (key, self.taken(read, true)), place);
-            bucket.unlock();
-            thread.end();
-            match read {
-                error if error == -(sys::EAGAIN as isize) => continue, // somebody else was served
-                error if error < 0 => {
-                    sys::set_errno(-error as c_int);
-                    return -1;
-                }
-                _ if !is_known => unseen::mark(thread, What::anything(c"read"), place),
-                _ => {}
-            }
-            sys::set_errno(before);
-            return read;
-        }
-    }
-
-    fn read_then_record(&self) -> isize {
-        let read = match self.parts {
-            [[to, bytes]] => real::read(self.file, *to as *mut c_void, *bytes),
-            parts => real::readv(self.file, parts.as_ptr().cast(), parts.len() as c_int),
-        };
-        if read > 0 {
-            down(self.thread, self.key, self.taken(read, waits(self.file)), self.place);
-        } else if read < 0 && sys::errno() == sys::EAGAIN {
-            self.thread.begin();
-            found_empty(self.thread, self.key, self.place);
-            self.thread.end();
-            sys::set_errno(sys::EAGAIN);
-        }
-        read
-    }
-
-    fn asked(&self) -> usize {
-        self.parts.iter().map(|[_, bytes]| bytes).sum()
-    }
-
-    fn taken(&self, read: isize, waits: bool) -> Taken {
-        let left_nothing = self.all || (read as usize) < self.asked();
-        Taken { bytes: read as u64, all: self.all, left_nothing, waits }
-    }
-}
-
-/// `RWF_NOWAIT`.
-const NO_WAIT: usize = 8;
 
 extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usize) -> isize {
     let end = tracked().and_then(|thread| Some((thread, end(file)?)));

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use super::binds::is_local;
 use super::channel::{self, Message, OfFile};
-use super::channels::Reading;
+use super::channel_reads::Reading;
 use super::ends::{End, before_waiting, end};
 use super::poll::{Poll, READABLE};
 use super::sockets::{self, Parts};
