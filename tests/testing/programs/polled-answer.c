@@ -1,12 +1,8 @@
-// The main thread asks a pipe, LIMIT milliseconds long (a second by default), for a worker's answer. With LOST the worker may not answer at all.
+// The main thread asks a pipe, LIMIT milliseconds long, for a worker's answer. With LOST the worker may not answer at all.
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
-
-#ifndef LIMIT
-#define LIMIT 1000
-#endif
 
 static int answers[2];
 static atomic_int busy;
