@@ -1,5 +1,5 @@
 //! Whether the code takes care of other threads where it accesses a variable: it holds a lock at one of the accesses, or reads and writes in one
-//! step. Where it does neither, an interruption most likely is one that nobody thought of.
+//! step. Where it does neither, its writer most likely did not think of an interruption.
 
 use foretrace_trace::{EventId, Op, Trace, Triple};
 use rustc_hash::{FxHashMap, FxHashSet};

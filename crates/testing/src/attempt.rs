@@ -170,7 +170,8 @@ impl Attempt {
         self.cycle.as_ref().is_some_and(|cycle| cycle.kind == CycleKind::Block)
     }
 
-    /// Whether no block but the whole thread holds the first and the second access, and it takes care of others or does not count as found.
+    /// Whether only the whole thread, as a block, holds the first and the second access. It does not say so of a violation
+    /// at whose accesses no lock is held, which is not put last.
     pub fn is_whole_thread(&self) -> bool {
         self.order.0
     }

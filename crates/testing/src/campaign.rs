@@ -86,7 +86,7 @@ const SEEDS: u64 = 5;
 const QUIET: u32 = 2;
 /// Runs that are recorded in any case: some failures need no schedule but chance.
 const LEAST_RUNS: u64 = 25;
-/// Runs with so many events may have hardly more than one order.
+/// A program whose runs have at most so many events may have hardly more than one order.
 const FEW_EVENTS: usize = 100;
 /// Recorded runs that are predicted from at most.
 const MOST_PREDICTED: u64 = 50;

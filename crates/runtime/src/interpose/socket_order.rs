@@ -338,7 +338,7 @@ extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: us
     let write = || real::writev(file, parts, count);
     match tracked().and_then(|thread| Some((thread, end(file)?))) {
         Some((thread, End::Channel(key, _))) => {
-            // SAFETY: the program's array of so many.
+            // SAFETY: the program gives an array of that length.
             let bytes = unsafe { length_of(parts.cast(), count) };
             let posts = channel::post(thread, key, Message::of_length(bytes), place);
             let written = write();
@@ -348,7 +348,7 @@ extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: us
             written
         }
         Some((thread, End::Socket)) => {
-            // SAFETY: the program's array of so many.
+            // SAFETY: the program gives an array of that length.
             let bytes = unsafe { length_of(parts.cast(), count) };
             send_by(thread, (file, bytes), place, write)
         }
@@ -408,7 +408,7 @@ pub unsafe extern "C" fn receive_message(file: c_int, message: *mut c_void, flag
 }
 
 extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
-    // SAFETY: the program's array of so many.
+    // SAFETY: the program gives an array of that length.
     let to = unsafe { sockets::parts_at(parts, count.max(0) as usize) };
     match tracked().and_then(|thread| Some((thread, end(file)?))) {
         Some((thread, End::File(key))) => {

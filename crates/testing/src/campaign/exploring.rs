@@ -65,7 +65,8 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// By so many runs at most for the pairs, and as many for the interleavings, which may have to wait until the pairs are all reversed.
+    /// Makes at most so many runs to reverse pairs, and as many to explore interleavings. With `pairs_must_end`
+    /// it does not explore where the pairs have taken all their runs.
     fn explore_by(&mut self, runs: u64, pairs_must_end: bool) -> Result<(), TestError> {
         let is_whole = self.state.report.explored.as_ref().is_some_and(|explored| !explored.is_cut_off);
         let is_done = self.has_explored || is_whole;
