@@ -3,6 +3,8 @@
 use foretrace_walker::WalkError;
 use foretrace_walker::log::Record;
 use foretrace_walker::program::{Position, Program};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::path::Path;
 
 /// The file of a recording that says what was loaded.
@@ -14,13 +16,26 @@ pub struct Positions {
     program: Option<Program>,
     /// What a recording loaded, and where, with its program.
     recorded: Option<(Vec<u8>, Program)>,
+    /// By place, whose code it is. The log of a run that hangs has few places, millions of times.
+    owners: RefCell<FxHashMap<u64, Owner>>,
+}
+
+/// Whose code a place is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// A library's, or nobody's that is known.
+    Other,
+    /// The program's own, but no line that somebody wrote.
+    Compiler,
+    /// A line of the program.
+    Program,
 }
 
 impl Positions {
     /// Knows the program of a recording, which need not be read again for a run that loads the same.
     pub fn of_recording(program: Program, recording: &Path) -> Positions {
         let loaded = std::fs::read(recording.join(MODULES)).ok();
-        Positions { program: None, recorded: loaded.map(|loaded| (loaded, program)) }
+        Positions { recorded: loaded.map(|loaded| (loaded, program)), ..Positions::default() }
     }
 
     /// Reads what the program says of itself, the first time.
@@ -47,20 +62,24 @@ impl Positions {
         Some(format!("{}:{}", position.file, position.line))
     }
 
-    /// Whether it is known which line a record comes from.
-    fn has_line(&self, record: &Record) -> bool {
-        self.program.as_ref().is_some_and(|program| program.position(record.site()).is_some())
-    }
-
     /// Whether a record comes from a known line of the program's own code, not from that of a library that it is built with.
     pub fn is_own(&self, record: &Record) -> bool {
-        self.has_line(record) && self.program.as_ref().is_some_and(|program| !program.is_in_library(record.site()))
+        self.owner(record) != Owner::Other
     }
 
     /// Whether a record comes from a line that somebody wrote in the program's own code.
     pub fn is_written(&self, record: &Record) -> bool {
-        let position = self.program.as_ref().and_then(|program| program.position(record.site()));
-        self.is_own(record) && position.is_some_and(|position| !is_made_by_rustc(&position))
+        self.owner(record) == Owner::Program
+    }
+
+    fn owner(&self, record: &Record) -> Owner {
+        let Some(program) = &self.program else { return Owner::Other };
+        *self.owners.borrow_mut().entry(record.place).or_insert_with(|| match program.position(record.site()) {
+            Some(_) if program.is_in_library(record.site()) => Owner::Other,
+            Some(position) if is_made_by_rustc(&position) => Owner::Compiler,
+            Some(_) => Owner::Program,
+            None => Owner::Other,
+        })
     }
 
     /// Where an access is, as `file:line:column`. Of what was not compiled for recording nothing is known.

@@ -213,8 +213,12 @@ impl<'s> Campaign<'s> {
 
     /// How much of the time is kept for making schedules shorter and for replays.
     fn to_confirm(&self, time: Duration) -> Duration {
-        let of = |found: &Found| if found.failure.is_hang() { self.runner.longest() * 2 } else { CONFIRMING };
-        self.state.found.iter().map(of).sum::<Duration>().min(time / PART_TO_CONFIRM)
+        let is_hang = |found: &Found| found.failure.is_hang();
+        let of = |found: &Found| if is_hang(found) { self.runner.longest() * 2 } else { CONFIRMING };
+        let wanted = self.state.found.iter().map(of).sum::<Duration>();
+        // A hang counts only if at least one replay shows it, too.
+        let one = if self.state.found.iter().any(is_hang) { self.runner.longest() } else { Duration::ZERO };
+        wanted.min((time / PART_TO_CONFIRM).max(one.min(time / 2)))
     }
 
     /// Whether the program may not be run any more: all time is over, or the user wants no more.

@@ -61,7 +61,7 @@ const SHORT: Duration = Duration::from_secs(2);
 const RECORDED_TIMES_AS_LONG: u32 = 1000;
 /// Before a recorded run has passed, none counts as hung before.
 const SHORTEST_FIRST_LIMIT: Duration = Duration::from_secs(10);
-/// No run counts as hung before.
+/// No run counts as hung before, where the test has time for it.
 const SHORTEST_LIMIT: Duration = Duration::from_secs(5);
 /// A run counts as hung that takes so many times as long as recorded ones.
 const TIMES_AS_LONG: u32 = 20;
@@ -106,9 +106,9 @@ impl<'s> Runner<'s> {
 
     /// A recorded run passed and took so long.
     pub fn learn(&self, slowest: Duration) {
-        let longest = self.settings.time.map_or(FIRST_LIMIT, |time| FIRST_LIMIT.min(time / PART_OF_TIME));
-        let shortest = if self.hangs.load(Ordering::Relaxed) { SHORT } else { SHORTEST_LIMIT };
-        let longest = longest.max(shortest).max(slowest * 2);
+        let part = self.settings.time.map_or(FIRST_LIMIT, |time| FIRST_LIMIT.min(time / PART_OF_TIME).max(SHORT));
+        let shortest = if self.hangs.load(Ordering::Relaxed) { SHORT } else { SHORTEST_LIMIT.min(part) };
+        let longest = part.max(slowest * 2);
         self.limit_to((slowest * TIMES_AS_LONG).clamp(shortest, longest));
     }
 

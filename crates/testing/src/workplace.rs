@@ -104,7 +104,7 @@ pub fn free_memory() -> Option<u64> {
 }
 
 /// Bytes of the files in a folder.
-fn bytes_of(folder: &Path) -> io::Result<u64> {
+pub fn bytes_of(folder: &Path) -> io::Result<u64> {
     std::fs::read_dir(folder)?.map(|entry| Ok(entry?.metadata()?.len())).sum()
 }
 

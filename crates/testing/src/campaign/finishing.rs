@@ -11,6 +11,7 @@ use crate::runner::{SLEPT, cut_of, is_stopped};
 use crate::settings::TestError;
 use crate::state::{Found, Shown, State};
 use crate::story;
+use crate::workplace::bytes_of;
 use foretrace_harness::{self as recorder, Death, Event, Outcome};
 use foretrace_report::below_project;
 use foretrace_walker::Programs;
@@ -40,6 +41,8 @@ const HUNG_ONCE: &str = "a run came to its time limit, and its replays came to t
 const HUNG_AND_NO_TIME: &str = "a run came to its time limit, and no time was left to run it again";
 /// What is told where a run that fails has slept.
 const SLEEPS: &str = "threads sleep in runs that fail: a sleep lets others run and orders nothing, so what waits for others by sleeping may fail";
+/// Bytes of the logs of a run of which replays are planned in a second.
+const PLANNED_BYTES_A_SECOND: f64 = 32e6;
 /// Replays of a run that hangs.
 const REPLAYS_OF_HANG: u32 = 3;
 
@@ -181,6 +184,7 @@ impl Campaign<'_> {
         self.prefer_the_cause(number, &mut found)?;
         let found_by_exploring = found.is_explored;
         let Found { failure, shown, recordings, deadlock, late, after_runs, after, .. } = found;
+        let seen = shown.len() + recordings.len();
         let mut find = Find::new(failure, 0, after_runs, after);
         // Of a schedule that nothing came to, the name of its accesses tells less than the turns of a recorded run that fails by itself.
         let has_recording = recordings.first().is_some_and(|(_, folder)| folder.is_dir());
@@ -215,11 +219,16 @@ impl Campaign<'_> {
                 find.title = found_by_exploring.then(|| EXPLORED.to_string());
                 find.schedule = folder.clone();
                 find.story = deadlock;
-                let plan = recorder::Plan::of_recording(folder)?;
+                // The logs of a run that hangs are long: without time for replays all that is told is where it hangs.
+                let is_told = !find.failure.is_hang() || self.time_of_share() > time_to_plan(folder);
+                let plan = if is_told { recorder::Plan::of_recording(folder)? } else { recorder::Plan::default() };
                 let mut short = plan.clone();
-                if number < MOST_SHORTENED {
+                if number < MOST_SHORTENED && is_told {
                     find.replays = self.count_replays(&find.failure, Wanted::Fails, &plan)?;
                     short.turns = self.turns_that_matter(&plan, &find.failure)?;
+                }
+                if self.hung_once(&find, seen) {
+                    return Ok(None);
                 }
                 find.turns = (plan.turns.len(), short.turns.len());
                 if find.story.is_empty() {
@@ -232,18 +241,7 @@ impl Campaign<'_> {
                 self.retell(&mut find, Told::ByTurns(&short))?;
             }
         }
-        let hung_once = match find.replays {
-            Some((0, made)) if made >= CERTAIN_END => Some(HUNG_ONCE),
-            None | Some((0, 0)) if self.settings.replays > 0 => Some(HUNG_AND_NO_TIME),
-            _ => None,
-        };
-        let hangs_unrecorded = self.state.report.fails_unrecorded() || self.state.report.is_endless_unrecorded();
-        if let Some(told) = hung_once.filter(|_| find.failure.is_hang() && !hangs_unrecorded) {
-            self.note(format!(
-                "{told} (seed {}): a loop that asks again and again is slow under some schedulers",
-                find.seed
-            ));
-            self.state.report.ended_early = true;
+        if self.hung_once(&find, seen) {
             return Ok(None);
         }
         let is_replayed = find.replays.is_some_and(|(_, made)| made > 0);
@@ -260,6 +258,24 @@ impl Campaign<'_> {
         Ok(Some(find))
     }
 
+    /// Whether one run, of so many that were seen, came to its limit, and nothing says that it would not have come to its end: then a note
+    /// tells so.
+    fn hung_once(&mut self, find: &Find, seen: usize) -> bool {
+        let told = match find.replays {
+            Some((0, made)) if made >= CERTAIN_END => HUNG_ONCE,
+            None | Some((0, 0)) if self.settings.replays > 0 && seen < CERTAIN => HUNG_AND_NO_TIME,
+            _ => return false,
+        };
+        let hangs_unrecorded = self.state.report.fails_unrecorded() || self.state.report.is_endless_unrecorded();
+        let hung_once = find.failure.is_hang() && !hangs_unrecorded;
+        if hung_once {
+            let seed = find.seed;
+            self.note(format!("{told} (seed {seed}): a loop that asks again and again is slow under some schedulers"));
+            self.state.report.ended_early = true;
+        }
+        hung_once
+    }
+
     /// The last turns of the schedule of a find: where a run fails before its three accesses come about, they are all that is known.
     fn turns_of(&self, find: &Find, recording: &Path) -> Result<Vec<String>, TestError> {
         let plan = plan_of(&find.schedule, recording)?;
@@ -271,6 +287,9 @@ impl Campaign<'_> {
 
     /// The last of these turns of a recording.
     fn turns_in_words(&self, recording: &Path, turns: &[recorder::Turn]) -> Result<Vec<String>, TestError> {
+        if turns.is_empty() {
+            return Ok(Vec::new());
+        }
         let stretches = recorder::last_stretches(recording, &self.positions, turns, MOST_TURNS_TOLD)?;
         let sources = sources(recording, &self.settings.walk.programs);
         Ok(stretches.iter().map(|stretch| story::turn(stretch, sources.as_ref())).collect())
@@ -463,6 +482,11 @@ impl Campaign<'_> {
         }
         Ok(all)
     }
+}
+
+/// How long it takes about to plan replays of a recording.
+fn time_to_plan(recording: &Path) -> Duration {
+    Duration::from_secs_f64(bytes_of(recording).unwrap_or(0) as f64 / PLANNED_BYTES_A_SECOND)
 }
 
 /// The source of a recording, where it is there: without it stories show places alone.
