@@ -565,6 +565,16 @@ fn a_program_that_always_comes_to_a_deadlock_is_said_to() {
     assert!(run.out.contains("1. deadlock"), "{}{}", run.out, run.err);
 }
 
+/// The logs of a run that asks for ever are long: the test reads no more of them than its time allows, and finds the hang.
+#[test]
+fn a_thread_that_asks_for_ever_is_found_in_time() {
+    let workshop = built_with("polled-readers.c", "-DRIGHT=0");
+    let start = Instant::now();
+    let run = test(&workshop, "--time 10");
+    assert!(run.status == Some(1) && run.out.contains("1. hangs"), "{}{}", run.out, run.err);
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
 /// A signal that is handled after the program looked and before it waits is lost.
 #[test]
 fn a_signal_comes_right_before_a_pause() {
