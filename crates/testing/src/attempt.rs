@@ -148,9 +148,30 @@ pub struct Attempt {
     pub recording: PathBuf,
     /// The seed of that recording.
     pub seed: u64,
-    /// Its place among the attempts of its kind; smaller ones come first: those within a block, in the program's own code, at whose accesses no lock
-    /// is held, in small blocks, and near each other.
-    pub order: (bool, bool, bool, u32, u32),
+    /// Its place among the attempts of its kind.
+    pub rank: Rank,
+}
+
+/// The place of an attempt among those of its kind: smaller ones come first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub struct Rank {
+    /// Only the whole thread, as a block, holds the first and the second access.
+    pub is_whole_thread: bool,
+    /// An access is in code of a library.
+    pub in_library: bool,
+    /// A lock is held at an access.
+    pub is_guarded: bool,
+    /// How many levels of blocks the one that holds the accesses has inside.
+    pub height: u32,
+    /// Events between the first and the last access.
+    pub distance: u32,
+}
+
+impl Rank {
+    /// Of accesses of the program's own, within a block, of which it is not known that no lock is held there.
+    pub fn guarded(height: u32, distance: u32) -> Rank {
+        Rank { is_guarded: true, height, distance, ..Rank::default() }
+    }
 }
 
 impl Attempt {
@@ -173,7 +194,7 @@ impl Attempt {
     /// Whether only the whole thread, as a block, holds the first and the second access. It does not say so of a violation
     /// at whose accesses no lock is held, which is not put last.
     pub fn is_whole_thread(&self) -> bool {
-        self.order.0
+        self.rank.is_whole_thread
     }
 
     /// How many of the three accesses are in code of libraries.

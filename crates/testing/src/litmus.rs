@@ -1,6 +1,6 @@
 //! Litmus programs: the same loop in the interpreter, and every schedule of the program as the truth to compare with.
 
-use super::attempt::{Access, Attempt};
+use super::attempt::{Access, Attempt, Rank};
 use super::judge::{Cause, Failure};
 use super::report::{Find, Report};
 use super::settings::TestError;
@@ -210,6 +210,6 @@ fn attempt(kind: super::Kind, trace: &Trace, decision: &Decision, source: &str, 
         witness: PathBuf::new(),
         recording: PathBuf::new(),
         seed,
-        order: (false, false, false, 0, 0),
+        rank: Rank::default(),
     }
 }

@@ -4,7 +4,7 @@
 //! Machine Learning, 2002). Its arms are the kinds of schedules, and the variables with the functions that use them. Equal schedules are
 //! ordered by kind, then tight blocks first, then by how near the accesses were in the recorded run.
 
-use super::attempt::{Attempt, Kind};
+use super::attempt::{Attempt, Kind, Rank};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +76,7 @@ impl Plan {
     /// Adds the attempts of a recording; says how many of their classes are new.
     pub fn add(&mut self, mut attempts: Vec<Attempt>) -> usize {
         let mut new = 0;
-        attempts.sort_by_key(|attempt| (attempt.kind, attempt.order));
+        attempts.sort_by_key(|attempt| (attempt.kind, attempt.rank));
         for attempt in attempts {
             let class = self.classes.entry(attempt.class.clone()).or_default();
             if class.settled {
@@ -99,7 +99,7 @@ impl Plan {
             class.planned += 1;
             self.waiting.push(attempt);
         }
-        self.waiting.sort_by_key(|attempt| (attempt.kind, attempt.order));
+        self.waiting.sort_by_key(|attempt| (attempt.kind, attempt.rank));
         new
     }
 
@@ -148,7 +148,7 @@ impl Plan {
                 self.waiting.push(attempt);
             }
         }
-        self.waiting.sort_by_key(|attempt| (attempt.kind, attempt.order));
+        self.waiting.sort_by_key(|attempt| (attempt.kind, attempt.rank));
     }
 
     /// How many are waiting.
@@ -189,7 +189,7 @@ impl Plan {
     /// Makes one wait that was not of the plan, and was not tried to its end.
     pub fn keep(&mut self, attempt: Attempt) {
         self.waiting.push(attempt);
-        self.waiting.sort_by_key(|attempt| (attempt.kind, attempt.order));
+        self.waiting.sort_by_key(|attempt| (attempt.kind, attempt.rank));
     }
 
     /// Takes the next ones, at most so many, no two of a class.
@@ -236,9 +236,9 @@ impl Plan {
     }
 
     fn score(&self, attempt: &Attempt) -> f64 {
-        let (is_thread, is_of_library, is_guarded, height, _) = attempt.order;
-        let tightness = 0.1 / f64::from(height + 1) - 0.25 * f64::from(u8::from(is_thread));
-        let library = -0.3 * f64::from(u8::from(is_of_library));
+        let Rank { is_whole_thread, in_library, is_guarded, height, .. } = attempt.rank;
+        let tightness = 0.1 / f64::from(height + 1) - 0.25 * f64::from(u8::from(is_whole_thread));
+        let library = -0.3 * f64::from(u8::from(in_library));
         let bare = 0.15 * f64::from(u8::from(!is_guarded));
         let is_shown = is_guess(attempt) && self.classes.get(&attempt.class).is_some_and(|class| class.shown);
         let shown = -0.3 * f64::from(u8::from(is_shown));
@@ -299,7 +299,7 @@ mod tests {
             witness,
             recording,
             seed: 0,
-            order: (false, false, false, 0, 0),
+            rank: Rank::default(),
         }
     }
 

@@ -7,7 +7,7 @@ mod places;
 mod same_code;
 mod uses;
 
-use super::attempt::{Access, Attempt, Kind, ToMake};
+use super::attempt::{Access, Attempt, Kind, Rank, ToMake};
 use super::settings::{Predict, Settings, TestError};
 pub(crate) use blocks::act;
 pub use deferred::Deferred;
@@ -440,7 +440,7 @@ impl<'t> Writer<'t> {
         let decided: Vec<Decision> = decided.into_values().map(|decision| *decision).collect();
         let decided = if self.failed { self.likeliest(decided) } else { decided };
         for decision in decided.into_iter().take_while(|_| !stop.load(Ordering::Relaxed)) {
-            let observed = matches!(&decision.verdict, Verdict::Feasible(witness) if self.subject.is_observed(decision.triple, witness));
+            let observed = self.is_observed(&decision);
             if observed && !self.failed {
                 predicted.already += 1;
                 predicted.shown.push(self.class_name(decision.triple));
@@ -476,12 +476,15 @@ impl<'t> Writer<'t> {
 
     /// What a run shows itself, as far as it is tried: a file of each takes time, since a schedule is as long as the trace.
     fn likeliest(&mut self, mut shown: Vec<Decision>) -> Vec<Decision> {
-        shown.retain(|decision| {
-            matches!(&decision.verdict, Verdict::Feasible(witness) if self.subject.is_observed(decision.triple, witness))
-        });
-        shown.sort_by_cached_key(|decision| self.attempt(Kind::Observed, decision, PathBuf::new()).order);
+        shown.retain(|decision| self.is_observed(decision));
+        shown.sort_by_cached_key(|decision| self.attempt(Kind::Observed, decision, PathBuf::new()).rank);
         shown.truncate(MOST_OBSERVED);
         shown
+    }
+
+    /// Whether the run shows it itself.
+    fn is_observed(&self, decision: &Decision) -> bool {
+        matches!(&decision.verdict, Verdict::Feasible(witness) if self.subject.is_observed(decision.triple, witness))
     }
 
     /// The name of a triple's class, which is the same in all runs.
@@ -517,10 +520,11 @@ impl<'t> Writer<'t> {
         let block = self.subject.options.blocks.as_deref().and_then(|blocks| blocks.block_of(trace, triple));
         let is_thread = block.is_some_and(|(name, _)| name.kind == foretrace_trace::BlockKind::Thread);
         let is_guarded = self.guards.guard(trace, triple);
-        let is_wide = is_thread && (is_guarded || !self.subject.counts(triple));
+        let is_whole_thread = is_thread && (is_guarded || !self.subject.counts(triple));
+        let height = block.map_or(0, |(_, height)| height);
         let variable = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
         let inside = |event| trace.loc(event).is_some_and(|loc| self.subject.options.inside.contains_key(loc));
-        let is_in_library = accesses.iter().any(|access| access.is_of_library) || inside(first) || inside(second);
+        let in_library = accesses.iter().any(|access| access.is_of_library) || inside(first) || inside(second);
         Attempt {
             kind,
             class: self.class_name(triple),
@@ -533,7 +537,7 @@ impl<'t> Writer<'t> {
             witness: file,
             recording: self.recording.clone(),
             seed: self.seed,
-            order: (is_wide, is_in_library, is_guarded, block.map_or(0, |(_, height)| height), triple.distance()),
+            rank: Rank { is_whole_thread, in_library, is_guarded, height, distance: triple.distance() },
         }
     }
 

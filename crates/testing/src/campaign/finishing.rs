@@ -169,7 +169,7 @@ impl Campaign<'_> {
         }
         let by_itself = |shown: &Shown| shown.attempt.kind == Kind::Observed;
         found.shown.sort_by_key(|shown| {
-            let Attempt { order, kind, .. } = shown.attempt;
+            let Attempt { rank, kind, .. } = shown.attempt;
             // What several calls and turns of a thread make of others' work is mostly an effect of what happens within one of them.
             let is_wide = shown.attempt.is_whole_thread();
             // What passing runs show, too, is no cause by itself.
@@ -179,7 +179,7 @@ impl Campaign<'_> {
             let is_other = found.failure.is_use_after_free() && !shown.attempt.is_use_after_free();
             let (is_internal, in_libraries) = (shown.attempt.is_internal(), shown.attempt.in_libraries());
             let by_itself = by_itself(shown);
-            (!shown.reached, is_other, is_effect, is_internal, is_wide, by_itself, is_usual, in_libraries, order, kind)
+            (!shown.reached, is_other, is_effect, is_internal, is_wide, by_itself, is_usual, in_libraries, rank, kind)
         });
         self.prefer_the_cause(number, &mut found)?;
         let found_by_exploring = found.is_explored;
@@ -358,7 +358,7 @@ impl Campaign<'_> {
             let is_usual = self.state.plan.is_shown(&attempt.class);
             let distance = (*after).max(AT_ONCE).ilog2();
             let is_wide = attempt.is_whole_thread();
-            (!reached, attempt.is_internal(), is_wide, is_usual, attempt.in_libraries(), distance, attempt.order)
+            (!reached, attempt.is_internal(), is_wide, is_usual, attempt.in_libraries(), distance, attempt.rank)
         });
         for at in compared.into_iter().take(MOST_COMPARED) {
             if self.is_share_over() {

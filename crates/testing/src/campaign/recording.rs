@@ -287,7 +287,7 @@ impl Campaign<'_> {
         };
         let mut observed: Vec<Attempt> = predicted.attempts;
         observed.retain(|attempt| attempt.kind == Kind::Observed);
-        observed.sort_by_key(|attempt| attempt.order);
+        observed.sort_by_key(|attempt| attempt.rank);
         observed.truncate(MOST_OBSERVED);
         for batch in observed.chunks(self.jobs()) {
             for stopped in self.try_all(batch.to_vec())? {

@@ -5,7 +5,7 @@
 
 use super::finishing::sources;
 use super::{Campaign, Told, plan_of};
-use crate::attempt::{Access, Attempt, Cycle, CycleKind, Kind};
+use crate::attempt::{Access, Attempt, Cycle, CycleKind, Kind, Rank};
 use crate::differing::{Sourced, first_difference};
 use crate::judge::{Effect, judge};
 use crate::predicting::{Asked, act, around_both, line_of, own_place_before, told};
@@ -185,7 +185,7 @@ impl Campaign<'_> {
             witness: find.schedule.clone(),
             recording: find.schedule.clone(),
             seed: find.seed,
-            order: (false, false, true, block.height, block.last.0 - block.first.0),
+            rank: Rank::guarded(block.height, block.last.0 - block.first.0),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::Writer;
 use super::places::around_both;
-use crate::attempt::{Attempt, Cycle, CycleKind, Kind};
+use crate::attempt::{Attempt, Cycle, CycleKind, Kind, Rank};
 use crate::settings::TestError;
 use foretrace_analysis::serializability::{AskedBlocks, Bounds, FoundBeyond, Method, beyond_triples};
 use foretrace_report::{BlockReport, thread_name};
@@ -87,13 +87,11 @@ impl Writer<'_> {
             witness,
             recording: self.recording.clone(),
             seed: self.seed,
-            order: (
-                block.kind == BlockKind::Thread,
-                inside(&ends[0]) || inside(&ends[2]),
-                true,
-                block.height,
-                ends[2].0.abs_diff(ends[0].0),
-            ),
+            rank: Rank {
+                is_whole_thread: block.kind == BlockKind::Thread,
+                in_library: inside(&ends[0]) || inside(&ends[2]),
+                ..Rank::guarded(block.height, ends[2].0.abs_diff(ends[0].0))
+            },
         }
     }
 }

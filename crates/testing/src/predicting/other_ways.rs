@@ -1,7 +1,7 @@
 //! Schedules by which a branch goes the other way than in the recorded run.
 
 use super::{Asked, Writer};
-use crate::attempt::{Attempt, Cycle, CycleKind, Kind};
+use crate::attempt::{Attempt, Cycle, CycleKind, Kind, Rank};
 use crate::settings::{Settings, TestError};
 use foretrace_analysis::other_ways::{FoundOtherWay, other_ways};
 use foretrace_checker::OtherWay;
@@ -95,7 +95,7 @@ impl Writer<'_> {
             witness,
             recording: self.recording.clone(),
             seed: self.seed,
-            order: (false, false, true, 0, steps.len() as u32),
+            rank: Rank::guarded(0, steps.len() as u32),
         })
     }
 }

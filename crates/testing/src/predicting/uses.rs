@@ -1,7 +1,7 @@
 //! Schedules by which memory is used after it was freed.
 
 use super::Writer;
-use crate::attempt::{Attempt, Cycle, CycleKind, Kind};
+use crate::attempt::{Attempt, Cycle, CycleKind, Kind, Rank};
 use crate::settings::TestError;
 use foretrace_analysis::use_after_free::uses_after_free;
 use foretrace_checker::UseAfterFree;
@@ -60,7 +60,7 @@ impl Writer<'_> {
             witness: file.clone(),
             recording: self.recording.clone(),
             seed: self.seed,
-            order: (false, false, true, 0, free.0.abs_diff(access.0)),
+            rank: Rank::guarded(0, free.0.abs_diff(access.0)),
         }
     }
 }
