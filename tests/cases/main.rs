@@ -134,6 +134,7 @@ cases! {
     orders_handler: "orders-handler.c";
     orders_handler_in_wait: "orders-handler-in-wait.c";
     orders_interrupted: "orders-interrupted.c";
+    orders_interrupted_accept: "orders-interrupted-accept.c";
     orders_interrupted_readv: "orders-interrupted-readv.c";
     orders_interrupted_semaphore: "orders-interrupted-semaphore.c";
     orders_interrupted_sigtimedwait: "orders-interrupted-sigtimedwait.c";

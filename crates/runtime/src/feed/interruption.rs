@@ -64,6 +64,18 @@ impl Interruption {
         self.0.is_some_and(|recorded| recorded > 0)
     }
 
+    /// Waits for the handler that ended the call in the recording: whether there was one. The call fails with `EINTR` then.
+    pub fn ends(self, thread: &'static Thread) -> bool {
+        self.ends_call() && interrupted(thread, || 0) < 0
+    }
+
+    /// Before a call that waits, in a replay: sleeps by `sleep` until the call does not wait, so that no handler ends it.
+    pub fn sleep_before(self, thread: &'static Thread, sleep: impl Fn() -> c_int) {
+        if self.0.is_some() {
+            self.sleep(thread, sleep);
+        }
+    }
+
     fn end_or(self, thread: &'static Thread, call: impl Fn() -> c_int) -> c_int {
         if self.ends_call() { interrupted(thread, || 0) } else { self.sleep(thread, call) }
     }

@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use super::channel::{Taken, down, down_locked, found_empty};
 use super::ends::waits;
-use super::poll::{Poll, READABLE};
+use super::poll::sleep_until_readable;
 use super::real;
 use super::unseen::{self, What};
 use crate::controller;
@@ -44,11 +44,7 @@ impl Reading<'_> {
         let interruptions = thread.deferred.interruptions();
         loop {
             let before = sys::errno();
-            let sleep = || {
-                let mut poll = Poll::new(file, READABLE);
-                real::poll((&raw mut poll).cast(), 1, -1)
-            };
-            if interruption.sleep(thread, sleep) < 0 {
+            if interruption.sleep(thread, || sleep_until_readable(file)) < 0 {
                 if interruption.ends_call() || thread.deferred.interruptions() != interruptions {
                     sys::set_errno(sys::EINTR);
                     return -1;

@@ -2,6 +2,8 @@
 
 use core::ffi::c_int;
 
+use super::real;
+
 /// There is something to read.
 pub const READABLE: i16 = 1;
 /// A write would not wait.
@@ -20,6 +22,12 @@ impl Poll {
     pub fn new(file: c_int, events: i16) -> Poll {
         Poll { file, events, found: 0 }
     }
+}
+
+/// Sleeps until there is something to be read. Negative where a handler of a signal ends it.
+pub fn sleep_until_readable(file: c_int) -> c_int {
+    let mut poll = Poll::new(file, READABLE);
+    real::poll((&raw mut poll).cast(), 1, -1)
 }
 
 /// The descriptors of an array that a thread gave to `poll`.

@@ -225,11 +225,22 @@ pub fn receive(
     place: usize,
     read: impl FnOnce() -> isize,
 ) -> isize {
-    let call = by_flags(flags);
-    let asked = bytes_of(to);
     watch(thread, file);
     before_waiting(thread, file);
-    let read = || sockets::receive(thread, file, to, call, read);
+    socket_turns::waiting(thread, (file, flags), read, |read| {
+        let receive = || sockets::receive(thread, file, to, by_flags(flags), read);
+        receive_and_record(thread, (file, flags), bytes_of(to), place, receive)
+    })
+}
+
+/// Reads at most so many bytes from a socket, and records that.
+fn receive_and_record(
+    thread: &'static Thread,
+    (file, flags): (c_int, c_int),
+    asked: u64,
+    place: usize,
+    read: impl FnOnce() -> isize,
+) -> isize {
     let found_nothing = || {
         if sys::errno() == sys::EAGAIN {
             socket_turns::found_nothing(thread, file, place);
@@ -276,15 +287,18 @@ unsafe fn accepting(
     let Some(thread) = tracked() else { return accept() };
     watch(thread, file);
     before_waiting(thread, file);
-    socket_turns::receive(thread, (file, 0), || {
-        // SAFETY: the caller's promise.
-        let accepted = unsafe { sockets::accept(thread, (file, flags), to, accept) };
-        if accepted >= 0 {
-            after_receiving(thread, file, (1, 1), place);
-            watch(thread, accepted);
-        }
-        accepted
-    })
+    let accept = || accept() as isize;
+    socket_turns::waiting(thread, (file, 0), accept, |accept| {
+        socket_turns::receive(thread, (file, 0), || {
+            // SAFETY: the caller's promise.
+            let accepted = unsafe { sockets::accept(thread, (file, flags), to, || accept() as c_int) };
+            if accepted >= 0 {
+                after_receiving(thread, file, (1, 1), place);
+                watch(thread, accepted);
+            }
+            accepted as isize
+        })
+    }) as c_int
 }
 
 extern "C" fn socket_(family: c_int, kind: c_int, protocol: c_int, _: usize) -> c_int {

@@ -4,15 +4,18 @@
 //! Of a pair of the program (`socketpair`) it is known which socket gets what is sent by the other. So a call that left nothing there is
 //! recorded as coming before what is sent next, as that of a pipe is.
 
+use core::cell::Cell;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::channel;
 use super::descriptors::status;
 use super::ends::{socket_key, waits};
-use super::poll::{Poll, READABLE, WRITABLE};
-use super::{real, socket_pair};
+use super::poll::{Poll, READABLE, WRITABLE, sleep_until_readable};
+use super::socket_pair;
 use crate::controller;
+use crate::feed::interruption::{Interruption, interruptible};
+use crate::feed::others;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::lock::Lock;
@@ -189,10 +192,37 @@ fn is_now(file: c_int, what: i16) -> bool {
 /// Sleeps until there is something to be read. Not if a signal comes first: receiving goes on after some, polling after none.
 fn is_readable_at_last(file: c_int) -> bool {
     let error = sys::errno();
-    let mut poll = Poll::new(file, READABLE);
-    let is_readable = real::poll((&raw mut poll).cast(), 1, -1) >= 0;
+    let is_readable = sleep_until_readable(file) >= 0;
     sys::set_errno(error);
     is_readable
+}
+
+/// A call that `whole` makes by its argument, which is `call` of the kernel. If it waits without a limit, a handler of a signal may end it: a
+/// replay waits for the handler that did so in the recording, and goes on after others.
+pub fn waiting<C: FnOnce() -> isize>(
+    thread: &'static Thread,
+    (file, flags): (c_int, c_int),
+    call: C,
+    whole: impl FnOnce(&mut dyn FnMut() -> isize) -> isize,
+) -> isize {
+    let mut call = Some(call);
+    let mut call = |interruption: Option<Interruption>| {
+        if let Some(interruption) = interruption {
+            interruption.sleep_before(thread, || sleep_until_readable(file));
+        }
+        call.take().map_or(-1, |call| call())
+    };
+    if Wait::of_call(file, flags) == Wait::Never || has_limit(file) {
+        return whole(&mut || call(None));
+    }
+    let rest = Cell::new(Some((whole, call)));
+    interruptible(|interruption| {
+        if !others::playing() && interruption.ends(thread) {
+            return -1;
+        }
+        let made = rest.take().map(|(whole, mut call)| whole(&mut || call(Some(interruption))));
+        made.unwrap_or(-1) as c_int // the kernel reads no more at a time
+    }) as isize
 }
 
 /// With one thread at a time: begins the hook of a call when the thread has its turn, if it waits for something to be read only when there is
