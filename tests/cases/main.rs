@@ -150,6 +150,7 @@ cases! {
     orders_not_ready: "orders-not-ready.c";
     orders_ofd_lock: "orders-ofd-lock.c";
     orders_pipe: "orders-pipe.c";
+    orders_pipe_at_once: "orders-pipe-at-once.c";
     orders_pipe_readers: "orders-pipe-readers.c";
     orders_pselect: "orders-pselect.c";
     orders_pthread_sigqueue: "orders-pthread-sigqueue.c";

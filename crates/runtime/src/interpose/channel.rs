@@ -271,11 +271,16 @@ pub(super) fn down_locked(
 /// that began since then may or may not have come first: it stays without an order. The thread is inside of a hook.
 pub fn found_empty(thread: &'static Thread, key: usize, place: usize) {
     let bucket = waiting::lock(key);
+    found_empty_locked(thread, (bucket, key), place);
+    bucket.unlock();
+}
+
+/// The same with the bucket locked.
+pub(super) fn found_empty_locked(thread: &'static Thread, (bucket, key): (&Bucket, usize), place: usize) {
     let channel = get_or_new(bucket, key, UNWRITTEN);
     let empty = |order: &mut Order| if channel.writes == 0 { order.read(true) } else { Rounds::NONE };
     let _step = log::together(thread, 2);
     Turn::new(thread, (bucket, key), &channel, place, empty).end();
-    bucket.unlock();
 }
 
 /// A call that reads from a descriptor or moves its position, and where the bucket has the order of such calls.

@@ -1,8 +1,8 @@
 //! Reads of pipes and event counters.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 
-use super::channel::{Taken, down, down_locked, found_empty};
+use super::channel::{Taken, down_locked, found_empty_locked};
 use super::ends::waits;
 use super::poll::sleep_until_readable;
 use super::real;
@@ -30,7 +30,7 @@ pub struct Reading<'p> {
 impl Reading<'_> {
     pub fn read(&self) -> isize {
         if self.asked() == 0 || !waits(self.file) {
-            return self.read_then_record();
+            return self.read_at_once();
         }
         interruptible(|interruption| {
             controller::before_taking(self.thread);
@@ -40,7 +40,7 @@ impl Reading<'_> {
 
     /// Reads and records in one step: else of two readers the one whose bytes come later might be recorded first.
     fn read_and_record(&self, interruption: Interruption) -> isize {
-        let Reading { thread, file, parts, key, place, .. } = *self;
+        let Reading { thread, file, .. } = *self;
         let interruptions = thread.deferred.interruptions();
         loop {
             let before = sys::errno();
@@ -52,41 +52,48 @@ impl Reading<'_> {
                 sys::set_errno(before);
                 continue; // polling goes on after no signal, reading after some
             }
-            thread.begin();
-            let bucket = waiting::lock(key);
-            let read = match call!(PREADV2, file, parts.as_ptr(), parts.len(), -1isize, -1isize, NO_WAIT) {
-                error if error == -(sys::EOPNOTSUPP as isize) => call!(READV, file, parts.as_ptr(), parts.len()),
-                read => read,
-            };
-            let is_known = read <= 0 || down_locked(thread, bucket, (key, self.taken(read, true)), place);
-            bucket.unlock();
-            thread.end();
-            match read {
+            match self.take(true) {
                 error if error == -(sys::EAGAIN as isize) => continue, // somebody else was served
                 error if error < 0 => {
                     sys::set_errno(-error as c_int);
                     return -1;
                 }
-                _ if !is_known => unseen::mark(thread, What::anything(c"read"), place),
-                _ => {}
+                read => {
+                    sys::set_errno(before);
+                    return read;
+                }
             }
-            sys::set_errno(before);
-            return read;
         }
     }
 
-    fn read_then_record(&self) -> isize {
-        let read = match self.parts {
-            [[to, bytes]] => real::read(self.file, *to as *mut c_void, *bytes),
-            parts => real::readv(self.file, parts.as_ptr().cast(), parts.len() as c_int),
+    /// Reads without waiting. In a replay the thread waits for its turn before: what is there depends on the others.
+    fn read_at_once(&self) -> isize {
+        real::pthread_testcancel(); // as the library's call does
+        let read = self.take(false);
+        if read < 0 {
+            sys::set_errno(-read as c_int);
+            return -1;
+        }
+        read
+    }
+
+    /// Reads what is there, in one step with its record; the negative error of the kernel.
+    fn take(&self, waits: bool) -> isize {
+        let Reading { thread, file, parts, key, place, .. } = *self;
+        thread.begin();
+        let bucket = waiting::lock(key);
+        let read = match call!(PREADV2, file, parts.as_ptr(), parts.len(), -1isize, -1isize, NO_WAIT) {
+            error if error == -(sys::EOPNOTSUPP as isize) => call!(READV, file, parts.as_ptr(), parts.len()),
+            read => read,
         };
-        if read > 0 {
-            down(self.thread, self.key, self.taken(read, waits(self.file)), self.place);
-        } else if read < 0 && sys::errno() == sys::EAGAIN {
-            self.thread.begin();
-            found_empty(self.thread, self.key, self.place);
-            self.thread.end();
-            sys::set_errno(sys::EAGAIN);
+        let is_known = read <= 0 || down_locked(thread, bucket, (key, self.taken(read, waits)), place);
+        if !waits && read == -(sys::EAGAIN as isize) {
+            found_empty_locked(thread, (bucket, key), place);
+        }
+        bucket.unlock();
+        thread.end();
+        if !is_known {
+            unseen::mark(thread, What::anything(c"read"), place);
         }
         read
     }
