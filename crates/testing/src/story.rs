@@ -298,7 +298,7 @@ mod tests {
             witness: Default::default(),
             recording: Default::default(),
             seed: 0,
-            order: Default::default(),
+            rank: Default::default(),
         }
     }
 
