@@ -216,7 +216,7 @@ impl<'s> Campaign<'s> {
         let is_hang = |found: &Found| found.failure.is_hang();
         let of = |found: &Found| if is_hang(found) { self.runner.longest() * 2 } else { CONFIRMING };
         let wanted = self.state.found.iter().map(of).sum::<Duration>();
-        // A hang counts only if at least one replay shows it, too.
+        // A hang counts only if another run shows it, too.
         let one = if self.state.found.iter().any(is_hang) { self.runner.longest() } else { Duration::ZERO };
         wanted.min((time / PART_TO_CONFIRM).max(one.min(time / 2)))
     }

@@ -341,7 +341,7 @@ pub fn is_search(seed: u64) -> bool {
 }
 
 /// Most bytes of the logs of a run.
-pub const MOST_LOGS: u64 = 256 << 20;
+pub const MOST_LOGS: u64 = 64 << 20;
 
 fn emptied(path: PathBuf) -> Result<PathBuf, TestError> {
     if path.is_dir() {

@@ -184,7 +184,8 @@ impl Campaign<'_> {
         self.prefer_the_cause(number, &mut found)?;
         let found_by_exploring = found.is_explored;
         let Found { failure, shown, recordings, deadlock, late, after_runs, after, .. } = found;
-        let seen = shown.len() + recordings.len();
+        // Recorded runs and those along schedules are made one after the other, so that no pause of the machine makes both late.
+        let hung_again = !shown.is_empty() && !recordings.is_empty();
         let mut find = Find::new(failure, 0, after_runs, after);
         // Of a schedule that nothing came to, the name of its accesses tells less than the turns of a recorded run that fails by itself.
         let has_recording = recordings.first().is_some_and(|(_, folder)| folder.is_dir());
@@ -227,7 +228,7 @@ impl Campaign<'_> {
                     find.replays = self.count_replays(&find.failure, Wanted::Fails, &plan)?;
                     short.turns = self.turns_that_matter(&plan, &find.failure)?;
                 }
-                if self.hung_once(&find, seen) {
+                if self.hung_once(&find, hung_again) {
                     return Ok(None);
                 }
                 find.turns = (plan.turns.len(), short.turns.len());
@@ -241,7 +242,7 @@ impl Campaign<'_> {
                 self.retell(&mut find, Told::ByTurns(&short))?;
             }
         }
-        if self.hung_once(&find, seen) {
+        if self.hung_once(&find, hung_again) {
             return Ok(None);
         }
         let is_replayed = find.replays.is_some_and(|(_, made)| made > 0);
@@ -258,12 +259,11 @@ impl Campaign<'_> {
         Ok(Some(find))
     }
 
-    /// Whether one run, of so many that were seen, came to its limit, and nothing says that it would not have come to its end: then a note
-    /// tells so.
-    fn hung_once(&mut self, find: &Find, seen: usize) -> bool {
+    /// Whether one run came to its limit, and nothing says that it would not have come to its end: then a note tells so.
+    fn hung_once(&mut self, find: &Find, hung_again: bool) -> bool {
         let told = match find.replays {
             Some((0, made)) if made >= CERTAIN_END => HUNG_ONCE,
-            None | Some((0, 0)) if self.settings.replays > 0 && seen < CERTAIN => HUNG_AND_NO_TIME,
+            None | Some((0, 0)) if self.settings.replays > 0 && !hung_again => HUNG_AND_NO_TIME,
             _ => return false,
         };
         let hangs_unrecorded = self.state.report.fails_unrecorded() || self.state.report.is_endless_unrecorded();
