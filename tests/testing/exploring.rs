@@ -64,6 +64,25 @@ fn the_last_zero_of_a_program_has_the_classes_of_the_litmus_program() {
     same_classes(&program("last-zero.c", "-DSETTERS=3"), source);
 }
 
+/// No log has a place within a library that foretrace did not build, nor between two calls of it: there another thread may go on, too.
+#[test]
+fn code_that_foretrace_did_not_build_may_have_more_orders() {
+    let workshop = Workshop::empty();
+    let library = "int take(int *a) { return __atomic_fetch_add(a, 1, __ATOMIC_SEQ_CST); }\n";
+    let program = "#include <pthread.h>\nint take(int *);\nstatic int a, b;\n\
+                   static void *f(void *x) { b = 1; take(&a); return x; }\n\
+                   int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); f(0); pthread_join(t, 0); return b - 1; }\n";
+    std::fs::write(workshop.path("library.c"), library).expect("written");
+    std::fs::write(workshop.path("program.c"), program).expect("written");
+    workshop.make("cc -O1 -shared -fPIC -o liblib.so library.c");
+    workshop.make("foretrace cc -g -pthread -o program program.c -L. -llib -Wl,-rpath,$ORIGIN");
+    let (status, explored) = report(&workshop, "");
+    assert_eq!((status, &explored["complete"]), (3, &Value::Bool(false)), "{explored:#}");
+    assert!(explored["doubts"].to_string().contains("code that foretrace did not build"), "{explored:#}");
+    let test = tested(&workshop, "");
+    assert_eq!(test["tests"][0]["explored"]["complete"], false, "{test:#}");
+}
+
 /// Each gets what those before it left, so who comes first is a class of its own: of `read`, `readv`, functions of streams, of a `read` that
 /// finds nothing left, of `lseek`, `fseek`, `rewind` and `ungetc`, of descriptors that `dup` and its like made, and of standard input.
 #[test]

@@ -168,6 +168,9 @@ pub fn explore_program(
         None => (Tally::default(), Ended::Limit),
     };
     let mut shared = shared.borrow_mut();
+    if ended == Ended::Complete && shared.doubts.is_empty() {
+        shared.doubt_code_not_built();
+    }
     let failing = std::mem::take(&mut shared.failing);
     let is_stopped = collected.add_runs(failing, each, ControlFlow::Continue(())).is_break();
     collected.count_those_not_reached();

@@ -28,6 +28,7 @@ mod subject;
 mod torn;
 mod trial;
 mod unfinished;
+mod unseen;
 mod workplace;
 
 pub use attempt::{Attempt, Cycle, CycleKind, Kind};

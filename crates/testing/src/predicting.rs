@@ -9,6 +9,7 @@ mod uses;
 
 use super::attempt::{Access, Attempt, Kind, Rank, ToMake};
 use super::settings::{Predict, Settings, TestError};
+use super::unseen::{WRITES, unseen_calls};
 pub(crate) use blocks::act;
 pub use deferred::Deferred;
 use foretrace_analysis::blocks::NamedBlocks;
@@ -20,8 +21,8 @@ use foretrace_analysis::verdict::{Decider, Decision, Limit, OffPath, Verdict};
 use foretrace_cutpoints::{CutPoint, CutPoints};
 use foretrace_harness::{SourcePlaces, Sources, WalkedBy, add_call_stacks, keep_call_stacks};
 use foretrace_report::{SavedPlace, SavedSchedule, SavedWitness, Subject, WitnessDir, thread_name};
-use foretrace_trace::{Atomic, Blocks, EventId, NameId, Observed, Op, ThreadId, Trace, Triple, observe};
-use foretrace_walker::{GIVEN_AGAIN, LOOK, Ways, walk};
+use foretrace_trace::{Atomic, Blocks, EventId, Observed, Op, Trace, Triple, observe};
+use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
 pub use other_ways::{ask_again, class_of};
 use places::around;
@@ -170,9 +171,9 @@ fn attempts_of(
     let checks = walked.statistics.checks;
     let branches = walked.statistics.branches.iter();
     let branches: Branches = branches.map(|(place, ways)| (place.clone(), (*ways, text(place)))).collect();
-    let mut unseen = unseen(&trace);
+    let mut unseen = unseen_calls(&trace);
     if walked.statistics.external_writes > 0 {
-        unseen.insert("writes by code that is not recorded".to_string());
+        unseen.insert(WRITES.to_string());
     }
     let not_held = walked.statistics.not_held;
     let nothing = Predicted { size, branches, unseen, not_held, ..Predicted::default() };
@@ -279,29 +280,6 @@ impl Asked {
         let options = options(&trace, by, settings, limit);
         Ok(Asked { file: path.display().to_string(), trace, observed, options })
     }
-}
-
-/// Calls that may order threads in a way that the trace does not show: those that concern anything, or what several threads call.
-fn unseen(trace: &Trace) -> BTreeSet<String> {
-    let mut callers: FxHashMap<NameId, ThreadId> = FxHashMap::default();
-    let calls = trace.events.iter().filter_map(|event| match event.op {
-        // Which block a thread has got, and when it looks at a clock, is a matter of each schedule, and no code that someone could make visible.
-        Op::Unseen { what, object, .. } if ![GIVEN_AGAIN, LOOK].contains(&trace.names.text(what)) => {
-            Some((event.thread, what, object))
-        }
-        _ => None,
-    });
-    let calls: Vec<(ThreadId, NameId, Option<NameId>)> = calls.collect();
-    let mut is_shared = |(thread, _, object): &&(ThreadId, NameId, Option<NameId>)| {
-        object.is_none_or(|object| *callers.entry(object).or_insert(*thread) != *thread)
-    };
-    let shared: Vec<_> =
-        calls.iter().filter(|call| is_shared(call)).map(|(_, what, object)| (*what, *object)).collect();
-    let text = |(what, object): (NameId, Option<NameId>)| match object {
-        Some(object) => format!("{} ({})", trace.names.text(what), trace.names.text(object)),
-        None => trace.names.text(what).to_string(),
-    };
-    shared.into_iter().map(text).collect()
 }
 
 fn size_of(trace: &Trace) -> Size {

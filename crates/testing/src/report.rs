@@ -170,6 +170,16 @@ impl Find {
     }
 }
 
+impl Exploration {
+    /// Adds a reason for which others may be left.
+    pub(crate) fn doubt(&mut self, why: &str) {
+        self.complete = false;
+        if !self.doubts.iter().any(|known| known == why) {
+            self.doubts.push(why.to_string());
+        }
+    }
+}
+
 impl Report {
     /// Whether everything that was planned was tried and judged, and no run without recording failed in a way that nothing shows.
     pub fn is_complete(&self) -> bool {
@@ -217,5 +227,13 @@ mod tests {
         assert!(!without_trace.is_complete());
         let open = Report { output_is_open: true, ..report(explored(true, false)) };
         assert!(!open.is_complete());
+    }
+
+    #[test]
+    fn a_doubt_is_told_once_and_then_not_all_is_explored() {
+        let mut explored = Exploration { complete: true, ..Exploration::default() };
+        explored.doubt("why");
+        explored.doubt("why");
+        assert_eq!((explored.complete, explored.doubts.len()), (false, 1));
     }
 }

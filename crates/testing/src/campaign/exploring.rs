@@ -143,14 +143,18 @@ impl Campaign<'_> {
     }
 
     fn take_explored(&mut self, reversed: Explored, explored: Explored, is_stopped: bool) -> Result<(), TestError> {
-        let Explored { classes, runs, complete, doubts, .. } = explored;
+        let Explored { classes, runs, complete, doubts, left, .. } = explored;
         self.state.runs += runs + reversed.runs;
         self.state.report.times.running += explored.running + reversed.running;
         let failing: Vec<Failing> = reversed.failing.into_iter().chain(explored.failing).collect();
         let fails = !failing.is_empty();
         let is_cut_off = !complete && !fails && is_stopped;
         let reversed = reversed.runs;
-        self.state.report.explored = Some(Exploration { reversed, classes, runs, complete, fails, doubts, is_cut_off });
+        let mut explored = Exploration { reversed, classes, runs, complete, fails, doubts, is_cut_off };
+        if left > 0 && !fails {
+            explored.doubt("some runs did not follow the order that was forced");
+        }
+        self.state.report.explored = Some(explored);
         for failing in failing {
             let Some(recording) = failing.kept else { continue };
             self.positions.learn(&recording)?;

@@ -11,6 +11,7 @@ use crate::runner::{SLEPT, cut_of, is_stopped};
 use crate::settings::TestError;
 use crate::state::{Found, Shown, State};
 use crate::story;
+use crate::unseen::{NOT_MODELLED, hide_orders};
 use crate::workplace::bytes_of;
 use foretrace_harness::{self as recorder, Death, Event, Outcome};
 use foretrace_report::below_project;
@@ -112,6 +113,11 @@ impl Campaign<'_> {
         let mut report = std::mem::replace(&mut state.report, counts);
         let one_way = state.branches.iter().filter(|(_, (ways, _))| !ways.are_both());
         report.one_way = one_way.map(|(place, (_, text))| (place.clone(), text.clone())).collect();
+        if let Some(explored) = report.explored.as_mut().filter(|explored| explored.complete && !explored.fails)
+            && hide_orders(&state.unseen)
+        {
+            explored.doubt(NOT_MODELLED); // other runs than those that were explored make such calls
+        }
         report.notes.extend(note_of_unseen(&state.unseen));
         report.notes.extend(note_of_not_held(&state.not_held));
         if report.finds.is_empty() {

@@ -8,11 +8,13 @@ use crate::baseline::Baseline;
 use crate::judge::{Cause, Effect, judge};
 use crate::runner::{Ran, Runner, is_stopped};
 use crate::settings::{Settings, TestError};
+use crate::unseen::{NOT_MODELLED, hide_orders, unseen_calls};
 use foretrace_harness::{Ending, notes};
 use foretrace_runtime::record::object;
 use foretrace_runtime::record::{AFTER_WRITERS, Kind, Site, TEAMS, TRIED_JOINS, WOKEN_SPURIOUSLY};
 use foretrace_walker::log::Log;
 use foretrace_walker::program::{Program, Writer};
+use foretrace_walker::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -121,6 +123,15 @@ impl<'s> Executions<'s> {
     pub fn doubt(&mut self, why: &str) {
         if !self.doubts.contains(why) {
             self.doubts.insert(why.to_string());
+        }
+    }
+
+    /// Adds a doubt where the first run calls code that foretrace did not build: that is in its trace, and not in its log.
+    pub fn doubt_code_not_built(&mut self) {
+        let folder = self.first.as_ref().map(|first| first.place.join("recording"));
+        let walked = folder.and_then(|folder| walk(&folder, &self.settings.walk, |_| ()).ok());
+        if walked.is_some_and(|(walked, ())| hide_orders(&unseen_calls(&walked.trace))) {
+            self.doubt(NOT_MODELLED);
         }
     }
 
@@ -273,7 +284,7 @@ fn unseen(steps: &[Taken]) -> impl Iterator<Item = &'static str> {
         if !callers.contains(&caller) {
             callers.push(caller);
         }
-        is_shared.then_some("calls that are not modelled may order threads: of files, other processes, or code that foretrace did not build")
+        is_shared.then_some(NOT_MODELLED)
     })
 }
 
