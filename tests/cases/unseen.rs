@@ -454,6 +454,10 @@ fn uses_rest_on(file: &str) -> Vec<Value> {
     let workshop = Workshop::empty();
     std::fs::copy(format!("tests/cases/programs/{file}"), workshop.path("user.cpp")).expect("copied");
     workshop.make("foretrace c++ -std=c++20 -g -O1 -pthread -o program user.cpp");
+    uses_of_program_rest_on(&workshop)
+}
+
+fn uses_of_program_rest_on(workshop: &Workshop) -> Vec<Value> {
     let of_seed = |seed| {
         workshop.make(&format!("foretrace record --seed {seed} -o run -- ./program"));
         let report = super::ran(&mut workshop.shell("foretrace predict run --format json"));
@@ -469,6 +473,32 @@ fn memory_that_the_library_decides_to_free_is_freed_by_code_that_was_not_recorde
     assert!(!by_library.is_empty() && by_library.iter().all(|rests_on| rests_on == "external"), "{by_library:?}");
     let by_program = uses_rest_on("thread-owner.cpp");
     assert!(by_program.iter().any(Value::is_null), "{by_program:?}");
+}
+
+/// References to a thing: a library and the program, as from a header, give them back.
+const COUNTED: &str = "#include <stdlib.h>\nstruct thing { int references, value; };\nvoid drop_one(struct thing *);\n\
+    static inline void drop(struct thing *one) { if (!__atomic_sub_fetch(&one->references, 1, 5)) free(one); }\n";
+const COUNTING: &str = "#include \"thing.h\"\nvoid drop_one(struct thing *one) { drop(one); }\n";
+const COUNTS: &str = "#include <pthread.h>\n#include \"thing.h\"\n\
+    static int sum;\n\
+    static void *use(void *one) { sum = ((struct thing *)one)->value; drop(one); return 0; }\n\
+    int main(void) { struct thing *one = calloc(1, sizeof *one); pthread_t t; one->references = 2;\n\
+      pthread_create(&t, 0, use, one); sum = one->value; drop_one(one); return pthread_join(t, 0); }\n";
+
+/// The library counts references that no trace shows: who comes last is another thread in another schedule.
+#[test]
+fn memory_whose_references_a_library_counts_is_freed_by_code_that_was_not_recorded() {
+    let workshop = Workshop::empty();
+    for (file, text) in [("thing.h", COUNTED), ("library.c", COUNTING), ("program.c", COUNTS)] {
+        std::fs::write(workshop.path(file), text).expect("written");
+    }
+    for (how, expected) in [("cc -shared -fPIC -o libthing.so", "external"), ("foretrace cc -c -o libthing.so", "")] {
+        workshop.make(&format!("{how} -O1 -g library.c"));
+        workshop.make("foretrace cc -g -O1 -pthread -o program program.c ./libthing.so -Wl,-rpath,$PWD");
+        let found = uses_of_program_rest_on(&workshop);
+        assert_eq!(found.is_empty(), expected.is_empty(), "{found:?}");
+        assert!(found.iter().all(|rests_on| rests_on == expected), "{how}: {found:?}");
+    }
 }
 
 #[test]

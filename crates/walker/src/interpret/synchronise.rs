@@ -422,8 +422,9 @@ impl Walk<'_, '_> {
         let of_others = |cell: &u32| self.world.cells.all[*cell as usize].shared == Shared::Open;
         let vars: Box<[VarId]> = cells.into_iter().filter(of_others).map(VarId).collect();
         if !vars.is_empty() || !syncs.is_empty() {
-            // The library alone decides when: its state is not in the trace.
-            let external = self.thread.frames.is_empty() && !self.is_concrete() && !self.is_unknown();
+            // A library alone decides when: its state is not in the trace.
+            let of_library = self.thread.frames.last().is_none_or(|frame| frame.foreign.is_some());
+            let external = of_library && !self.is_concrete() && !self.is_unknown();
             self.event(record, Op::Free { vars, syncs, external });
         }
         Ok(())
