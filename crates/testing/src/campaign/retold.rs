@@ -8,14 +8,14 @@ use super::{Campaign, Told, plan_of};
 use crate::attempt::{Access, Attempt, Cycle, CycleKind, Kind, Rank};
 use crate::differing::{Sourced, first_difference};
 use crate::judge::{Effect, judge};
-use crate::predicting::{Asked, act, around_both, line_of, own_place_before, told};
+use crate::predicting::{Asked, act, around_both, is_of_library, line_of, own_place_before, told};
 use crate::report::Find;
 use crate::runner::{cut_of, is_stopped};
 use crate::settings::TestError;
 use crate::story;
 use crate::torn::{Torn, torn};
 use foretrace_harness::Event;
-use foretrace_report::{act_of, shown_value, thread_name};
+use foretrace_report::{act_of, below_project, shown_value, thread_name};
 use foretrace_trace::{EventId, Observed, Op, Pattern, Trace, observe};
 use foretrace_walker::walk;
 use std::path::{Path, PathBuf};
@@ -233,8 +233,9 @@ fn used_in(trace: &Trace, use_: EventId) -> &str {
 
 fn lines(trace: &Trace, use_: EventId, free: EventId) -> Vec<String> {
     let place = |event: EventId| {
-        let own = own_place_before(trace, event).filter(|_| trace.loc(event).is_none_or(|loc| loc.starts_with('/')));
-        own.or(trace.loc(event)).map_or_else(|| "a place that is not known".to_string(), |loc| line_of(loc).to_string())
+        let own = own_place_before(trace, event).filter(|_| trace.loc(event).is_none_or(is_of_library));
+        let loc = own.or(trace.loc(event)).map(|loc| below_project(line_of(loc)));
+        loc.unwrap_or("a place that is not known").to_string()
     };
     let thread = |event: EventId| thread_name(trace, trace.event(event).thread);
     vec![

@@ -2,6 +2,7 @@
 
 use foretrace_report::below_project;
 use foretrace_trace::{BlockKind, Blocks, EventId, Trace};
+use foretrace_walker::program::is_of_library;
 
 /// A place without its column.
 pub fn line_of(loc: &str) -> &str {
@@ -9,11 +10,6 @@ pub fn line_of(loc: &str) -> &str {
         Some((rest, _)) if rest.contains(':') => rest,
         _ => loc,
     }
-}
-
-/// Whether a place is not below the project's folder.
-pub fn is_of_library(loc: &str) -> bool {
-    loc.starts_with('/')
 }
 
 /// The program's own place that its thread came by last before an event, if it did not long ago.
@@ -33,7 +29,7 @@ pub fn told(trace: &Trace, event: EventId, loc: &str) -> (String, String) {
     let own = own_place_before(trace, event).filter(|_| is_of_library(loc));
     let line = below_project(line_of(loc));
     match own {
-        Some(own) => (format!("{}, then {line}", line_of(own)), own.to_string()),
+        Some(own) => (format!("{}, then {line}", below_project(line_of(own))), own.to_string()),
         None => (line.to_string(), loc.to_string()),
     }
 }

@@ -98,6 +98,12 @@ impl Code {
     }
 }
 
+/// Whether a place, as traces show it, is in a library's file. A file of the program's own that was compiled from a folder elsewhere, as by
+/// CMake, is shown with all folders, too.
+pub fn is_of_library(place: &str) -> bool {
+    place.starts_with('/') && Code::of_file("", place) != Code::Own
+}
+
 /// Whether a library's file holds the operations of atomics: they act for who calls them.
 pub(crate) fn holds_atomics(file: &str) -> bool {
     ATOMICS.iter().any(|end| file.ends_with(end))
@@ -142,6 +148,21 @@ mod tests {
             ("/", "/usr/lib/rustlib/src/rust/library/std/src/sys/sync/once/futex.rs", Meeting),
         ] {
             assert_eq!(Code::of_file(directory, file), code, "{file} in {directory}");
+        }
+    }
+
+    #[test]
+    fn places_say_whether_they_are_in_a_library() {
+        for (place, expected) in [
+            ("src/bank.c:12:5", false),
+            ("../src/bank.c:12:5", false),
+            ("/home/me/bank/src/bank.c:12:5", false),
+            ("/usr/include/c++/12/bits/stl_vector.h:1126:9", true),
+            ("/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/list:9:1", true),
+            ("/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/tokio-1.54.1/src/lib.rs:7:1", true),
+            ("/rustc/0123abcd/library/std/src/sync/mpsc.rs:3:4", true),
+        ] {
+            assert_eq!(super::is_of_library(place), expected, "{place}");
         }
     }
 

@@ -14,6 +14,7 @@ mod symbols;
 mod unit;
 mod unseen_writes;
 
+pub use code::is_of_library;
 pub(crate) use code::{Code, holds_atomics};
 use foreign::Foreign;
 pub(crate) use function::Function;
