@@ -11,6 +11,7 @@ use super::test_repair::Repairer;
 use super::tested::{Tested, junit, write_again, write_again_json, write_json, write_sum, write_text};
 use anyhow::{Context, bail};
 use foretrace::recorder::{BACKTRACE, Program, Variables};
+use foretrace::report::plural;
 use foretrace::testing::{self, Campaign, Predict, Report, Settings, State, Workplace, free_memory, run_again};
 use regex::Regex;
 use std::ffi::OsString;
@@ -286,6 +287,11 @@ fn run_all(args: &Args, programs: Vec<Subject>, stop: &Stop) -> anyhow::Result<O
     let (mut tested, mut waiting) = (Vec::new(), Vec::new());
     for (nth, program) in programs.iter().enumerate() {
         if is_stopped() {
+            break;
+        }
+        if args.cargo && nth > 0 && share(1).is_zero() {
+            let left = plural((count - nth) as u64, "test");
+            say(format_args!("foretrace: time is over, {left} not begun (go on: --resume; more: --time)"));
             break;
         }
         let time = if args.cargo { share(count - nth).max(SHORTEST_SHARE) } else { all };

@@ -166,13 +166,34 @@ fn short() {}
 fn small() {}
 "#;
 
-#[test]
-fn a_test_that_its_share_has_stopped_gets_what_others_leave() {
+/// Of a test of which two seconds are not enough.
+const SLOW: &str = "std::thread::sleep(std::time::Duration::from_millis(500))";
+
+/// A package of one file.
+fn project(name: &str, text: &str) -> Workshop {
     let workshop = Workshop::empty();
     std::fs::create_dir_all(workshop.path("src")).expect("made");
-    std::fs::write(workshop.path("src/lib.rs"), UNEVEN).expect("written");
-    let manifest = "[package]\nname = \"uneven\"\nversion = \"0.0.0\"\nedition = \"2021\"\n";
+    std::fs::write(workshop.path("src/lib.rs"), text).expect("written");
+    let manifest = format!("[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n");
     std::fs::write(workshop.path("Cargo.toml"), manifest).expect("written");
+    workshop
+}
+
+#[test]
+fn many_tests_take_no_longer_than_they_may() {
+    let tests = |count| (0..count).map(|nth| format!("#[test] fn slow_{nth}() {{ {SLOW} }}\n")).collect::<String>();
+    let workshop = project("many", &tests(20));
+    let run = test(&workshop.path(""), "--time 4");
+    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err));
+    let begun = report["tests"].as_array().expect("tests").len();
+    assert!((1..10).contains(&begun), "{begun} of 20 in 4 seconds");
+    assert!(run.err.contains(&format!("time is over, {} tests not begun", 20 - begun)), "{}", run.err);
+    assert_eq!(run.status, Some(3), "{report:#}");
+}
+
+#[test]
+fn a_test_that_its_share_has_stopped_gets_what_others_leave() {
+    let workshop = project("uneven", UNEVEN);
     let run = test(&workshop.path(""), "--time 15");
     let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err));
     let took = find(&report, "long")["seconds"]["all"].as_f64();
