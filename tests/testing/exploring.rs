@@ -75,7 +75,7 @@ fn code_that_foretrace_did_not_build_may_have_more_orders() {
     std::fs::write(workshop.path("library.c"), library).expect("written");
     std::fs::write(workshop.path("program.c"), program).expect("written");
     workshop.make("cc -O1 -shared -fPIC -o liblib.so library.c");
-    workshop.make("foretrace cc -g -pthread -o program program.c -L. -llib -Wl,-rpath,$ORIGIN");
+    workshop.make("foretrace cc -g -pthread -o program program.c -L. -llib -Wl,-rpath,'$ORIGIN'");
     let (status, explored) = report(&workshop, "");
     assert_eq!((status, &explored["complete"]), (3, &Value::Bool(false)), "{explored:#}");
     assert!(explored["doubts"].to_string().contains("code that foretrace did not build"), "{explored:#}");
