@@ -23,8 +23,12 @@ impl Position {
     }
 }
 
-/// A name of Rust's or C++'s as in the source, without its parameters; any other as it is.
+/// Names begin so that the runtime has in place of the library's.
+const OURS: &str = "__foretrace_";
+
+/// A name of Rust's or C++'s as in the source, without its parameters; any other as it is, but for what the runtime puts before it.
 pub(crate) fn demangle(symbol: &str) -> String {
+    let symbol = symbol.strip_prefix(OURS).unwrap_or(symbol);
     if let Some(name) = openmp_name(symbol) {
         return name;
     }
@@ -64,5 +68,10 @@ mod tests {
         assert_eq!(demangle(".omp_outlined..1"), "OpenMP code");
         assert_eq!(demangle(".omp_task_entry..2"), "OpenMP task");
         assert_eq!(demangle("_ZN3Sum3addEl"), "Sum::add");
+    }
+
+    #[test]
+    fn what_the_runtime_has_in_place_of_the_librarys_has_its_name() {
+        assert_eq!(demangle("__foretrace_strtok"), "strtok");
     }
 }
