@@ -1,7 +1,8 @@
-"""What the wrong variants of programs of tests/testing are built with that have a right one, too."""
+"""What programs of tests/testing are built with: the definitions of wrong variants that have a right one, too, and options."""
 
 MACROS = {
     "combination": ["-DTURNS=4", "-DOPENS=361"],
+    "doacross": ["-fopenmp"],
     "flags": ["-DHASTY=1"],
     "gives-up": ["-DROUNDS=3000"],
     "last-zero": ["-DSETTERS=3"],
@@ -13,6 +14,7 @@ MACROS = {
     "port": ["-DPORT=18471"],
     "readers": ["-DREADERS=3"],
     "rounds": ["-DFAILS=1"],
+    "task-numbers": ["-fopenmp"],
     "timers": ["-DSAFE=0"],
     "turns": ["-DRIGHT=0"],
 }

@@ -17,7 +17,7 @@ use foretrace_harness::{self as recorder, Death, Event, Outcome};
 use foretrace_report::below_project;
 use foretrace_walker::Programs;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Schedules of a failure of which the one is looked for that needs no other orders but its own.
@@ -190,8 +190,7 @@ impl Campaign<'_> {
         self.prefer_the_cause(number, &mut found)?;
         let found_by_exploring = found.is_explored;
         let Found { failure, shown, recordings, deadlock, late, after_runs, after, .. } = found;
-        // Recorded runs and those along schedules are made one after the other, so that no pause of the machine makes both late.
-        let hung_again = !shown.is_empty() && !recordings.is_empty();
+        let hung_again = self.were_seen_apart(&shown, &recordings);
         let mut find = Find::new(failure, 0, after_runs, after);
         // Of a schedule that nothing came to, the name of its accesses tells less than the turns of a recorded run that fails by itself.
         let has_recording = recordings.first().is_some_and(|(_, folder)| folder.is_dir());
@@ -263,6 +262,14 @@ impl Campaign<'_> {
         find.others = others;
         find.attempts = shown.into_iter().map(|shown| shown.attempt).collect();
         Ok(Some(find))
+    }
+
+    /// Whether some of the runs that showed a failure were not made at the same time, so that no pause of the machine made all of them late:
+    /// recorded runs and those along schedules, or recorded ones of which one ended before the other began.
+    fn were_seen_apart(&self, shown: &[Shown], recordings: &[(u64, PathBuf)]) -> bool {
+        let seeds = || recordings.iter().map(|(seed, _)| *seed);
+        let apart = seeds().max().zip(seeds().min()).map_or(0, |(last, first)| last - first);
+        !shown.is_empty() && !recordings.is_empty() || apart >= self.jobs() as u64
     }
 
     /// Whether one run came to its limit, and nothing says that it would not have come to its end: then a note tells so.
