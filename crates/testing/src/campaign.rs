@@ -99,7 +99,8 @@ const SHORT_NATIVE: Duration = Duration::from_secs(3);
 const CERTAIN: usize = 2;
 /// The test records no more runs if this many did not end under the controller, and no run did.
 const MOST_LET_GO: u32 = 10;
-/// The test keeps this much time for each failure, to shorten its schedule and to replay it, but at most one part in four of the whole time.
+/// The test keeps this much time for each failure, to shorten its schedule and to replay it, but at most one part in four of the whole time,
+/// and up to half of it where one replay of a hang takes longer.
 const CONFIRMING: Duration = Duration::from_secs(6);
 const PART_TO_CONFIRM: u32 = 4;
 /// How long a schedule's file takes to copy, and at most which part of the whole time all of them take.

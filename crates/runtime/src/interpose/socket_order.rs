@@ -233,7 +233,7 @@ pub fn receive(
     })
 }
 
-/// Reads at most so many bytes from a socket, and records that.
+/// Reads at most `asked` bytes from a socket, and records the read.
 fn receive_and_record(
     thread: &'static Thread,
     (file, flags): (c_int, c_int),
