@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_runtime_has_in_place_of_the_librarys_has_its_name() {
+    fn what_replaces_a_function_of_a_library_has_its_name() {
         assert_eq!(demangle("__foretrace_strtok"), "strtok");
     }
 }
