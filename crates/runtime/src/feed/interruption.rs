@@ -21,22 +21,22 @@ const SECOND: i64 = 1_000_000_000;
 pub struct Interruption(Option<i64>);
 
 /// A call that waits by [`Interruption::sleep`].
-pub fn interruptible(call: impl Fn(Interruption) -> c_int) -> c_int {
+pub fn interruptible(call: impl FnOnce(Interruption) -> c_int) -> c_int {
     with_rest(|_| 0, call)
 }
 
 /// The same; `rest` gets how many nanoseconds were left in the recording where a handler ended the call, and gives how many are.
-fn with_rest(rest: impl Fn(Option<i64>) -> i64, call: impl Fn(Interruption) -> c_int) -> c_int {
+fn with_rest(rest: impl Fn(Option<i64>) -> i64, call: impl FnOnce(Interruption) -> c_int) -> c_int {
     if !may_come() {
         return call(Interruption(None));
     }
-    let result = Cell::new(0);
+    let mut result = 0;
     decision(INTERRUPTED, |recorded| {
-        result.set(call(Interruption(recorded)));
+        result = call(Interruption(recorded));
         let left = recorded.and_then(|recorded| recorded.checked_sub(1)).filter(|left| *left >= 0);
-        if is_interrupted(result.get()) { 1 + rest(left) } else { 0 }
+        if is_interrupted(result) { 1 + rest(left) } else { 0 }
     });
-    result.get()
+    result
 }
 
 /// A call outside of hooks that a handler may end before it did anything.

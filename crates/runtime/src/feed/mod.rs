@@ -20,7 +20,6 @@ mod thread_feed;
 pub use key::{KERNEL_FILES, Key, Source};
 pub use thread_feed::Feed;
 
-use core::cell::Cell;
 use core::ffi::c_int;
 
 use crate::controller;
@@ -85,7 +84,7 @@ pub const SERIAL_THREAD: u8 = 2;
 
 /// A choice that is the runtime's own and that the program cannot tell from another: a thread gets the one of the recording as long as
 /// the schedule is followed. `make` gets that one, if there is one, makes the choice, and gives what it chose.
-pub fn decision(detail: u8, make: impl Fn(Option<i64>) -> i64) -> i64 {
+pub fn decision(detail: u8, make: impl FnOnce(Option<i64>) -> i64) -> i64 {
     if controller::off_schedule() {
         return make(None);
     }
@@ -94,20 +93,17 @@ pub fn decision(detail: u8, make: impl Fn(Option<i64>) -> i64) -> i64 {
         keep(Key::new(Source::Decision, detail), chosen, core::ptr::null(), 0);
         return chosen;
     }
-    let made = Cell::new(false);
-    let chosen = value(Source::Decision, detail, || {
-        made.set(true);
-        make(None)
-    });
-    if made.get() { chosen } else { make(Some(chosen)) }
+    let mut not_made = Some(make);
+    let chosen = value(Source::Decision, detail, || not_made.take().map_or(0, |make| make(None)));
+    not_made.map_or(chosen, |make| make(Some(chosen)))
 }
 
 /// A wait in the kernel that ends at a limit of time: what it finds, 0 for nothing. A replay takes another time, so there it waits as long as
 /// the recording says that something comes, and not at all where the limit ended it. `wait` waits to the limit if it gets true.
 pub fn limited(wait: impl Fn(bool) -> c_int) -> c_int {
-    let found = Cell::new(0);
+    let mut found = 0;
     decision(LIMIT, |recorded| {
-        found.set(match recorded {
+        found = match recorded {
             Some(0) => wait(false),
             Some(1) => loop {
                 let result = wait(true);
@@ -116,10 +112,10 @@ pub fn limited(wait: impl Fn(bool) -> c_int) -> c_int {
                 }
             },
             _ => wait(true),
-        });
-        i64::from(found.get().signum())
+        };
+        i64::from(found.signum())
     });
-    found.get()
+    found
 }
 
 /// A number of this process or thread. The program gets the real one; a replay notes if it is another one.

@@ -4,7 +4,6 @@
 //! Of a pair of the program (`socketpair`) it is known which socket gets what is sent by the other. So a call that left nothing there is
 //! recorded as coming before what is sent next, as that of a pipe is.
 
-use core::cell::Cell;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -14,7 +13,7 @@ use super::ends::{socket_key, waits};
 use super::poll::{Poll, READABLE, WRITABLE, sleep_until_readable};
 use super::socket_pair;
 use crate::controller;
-use crate::feed::interruption::{Interruption, interruptible};
+use crate::feed::interruption::interruptible;
 use crate::feed::others;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
@@ -164,9 +163,8 @@ enum Wait {
 
 impl Wait {
     fn of_call(file: c_int, flags: c_int) -> Wait {
-        const DONT_WAIT: c_int = 0x40;
         const WAIT_FOR_ALL: c_int = 0x100;
-        if flags & DONT_WAIT != 0 || !waits(file) {
+        if never_waits(file, flags) {
             Wait::Never
         } else if flags & WAIT_FOR_ALL == 0 && !has_limit(file) && socket_pair::is_own(file) {
             Wait::ForOwn
@@ -174,6 +172,11 @@ impl Wait {
             Wait::ForOthers
         }
     }
+}
+
+fn never_waits(file: c_int, flags: c_int) -> bool {
+    const DONT_WAIT: c_int = 0x40;
+    flags & DONT_WAIT != 0 || !waits(file)
 }
 
 fn has_limit(file: c_int) -> bool {
@@ -199,29 +202,26 @@ fn is_readable_at_last(file: c_int) -> bool {
 
 /// A call that `whole` makes by its argument, which is `call` of the kernel. If it waits without a limit, a handler of a signal may end it: a
 /// replay waits for the handler that did so in the recording, and goes on after others.
-pub fn waiting<C: FnOnce() -> isize>(
+pub fn waiting(
     thread: &'static Thread,
     (file, flags): (c_int, c_int),
-    call: C,
+    call: impl FnOnce() -> isize,
     whole: impl FnOnce(&mut dyn FnMut() -> isize) -> isize,
 ) -> isize {
     let mut call = Some(call);
-    let mut call = |interruption: Option<Interruption>| {
-        if let Some(interruption) = interruption {
-            interruption.sleep_before(thread, || sleep_until_readable(file));
-        }
-        call.take().map_or(-1, |call| call())
-    };
-    if Wait::of_call(file, flags) == Wait::Never || has_limit(file) {
-        return whole(&mut || call(None));
+    let mut call_once = || call.take().map_or(-1, |call| call());
+    if never_waits(file, flags) || has_limit(file) {
+        return whole(&mut call_once);
     }
-    let rest = Cell::new(Some((whole, call)));
     interruptible(|interruption| {
         if !others::playing() && interruption.ends(thread) {
             return -1;
         }
-        let made = rest.take().map(|(whole, mut call)| whole(&mut || call(Some(interruption))));
-        made.unwrap_or(-1) as c_int // the kernel reads no more at a time
+        let made = whole(&mut || {
+            interruption.sleep_before(thread, || sleep_until_readable(file));
+            call_once()
+        });
+        made as c_int // the kernel reads no more at a time
     }) as isize
 }
 
