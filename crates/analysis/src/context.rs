@@ -11,7 +11,7 @@ use foretrace_solve::Limits;
 use foretrace_trace::{EventId, Pattern, Semantics, Transaction, Triple, Value};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Instant;
 
 /// What all threads of a run share.
@@ -24,8 +24,8 @@ pub(crate) struct AnalysisContext<'a> {
     pub(crate) stop: &'a AtomicBool,
     /// The trace with marks, where context switches are bounded.
     marked: Option<Marked>,
-    /// Set when some thread has found that prefixes reach too many states, of the variables on which conditions depend.
-    pub(crate) too_many_states: Arc<AtomicBool>,
+    /// Prefixes reach more states than this, of the variables on which conditions depend, as some thread has found.
+    pub(crate) more_states_than: Arc<AtomicUsize>,
 }
 
 impl<'a> AnalysisContext<'a> {
@@ -50,7 +50,7 @@ impl<'a> AnalysisContext<'a> {
             deadline,
             stop,
             marked,
-            too_many_states: Arc::default(),
+            more_states_than: Arc::default(),
         })
     }
 

@@ -1,13 +1,13 @@
 //! The states of a run's trace, kept for what is asked about next.
 
 use crate::context::AnalysisContext;
-use crate::reachable::{Reachability, Reachable};
+use crate::reachable::{FEW_STATES, Reachability, Reachable};
 use foretrace_trace::{EventId, Triple, VarId};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// States that are made for all variables together.
-const MOST_MADE: usize = 300_000;
+/// States that are made for all variables together, in place of each that may be made for one.
+const MOST_MADE: usize = 6;
 
 /// States that all searches for prefixes may visit.
 const MOST_VISITED: usize = 50_000_000;
@@ -19,8 +19,10 @@ pub(crate) struct KnownStates<'c, 'a> {
     reachability: Option<Option<Reachability<'a>>>,
     /// Those for variables on which conditions depend, and for each other one.
     known: FxHashMap<Option<VarId>, Reachable>,
-    /// Too many were made, or there were too many: no more are made.
-    is_over: bool,
+    /// States at most for one variable.
+    most: usize,
+    /// There were too many, or too many were made, when so many were allowed: no more are made until more are.
+    over_at: usize,
     visited: usize,
 }
 
@@ -37,7 +39,13 @@ pub(crate) enum Said {
 impl<'c, 'a> KnownStates<'c, 'a> {
     /// None yet.
     pub(crate) fn new(context: &'c AnalysisContext<'a>) -> KnownStates<'c, 'a> {
-        KnownStates { context, reachability: None, known: FxHashMap::default(), is_over: false, visited: 0 }
+        let known = FxHashMap::default();
+        KnownStates { context, reachability: None, known, most: FEW_STATES, over_at: 0, visited: 0 }
+    }
+
+    /// From now on there may be so many states for one variable.
+    pub(crate) fn may_make(&mut self, most: usize) {
+        self.most = most;
     }
 
     /// Whether a prefix shows a candidate.
@@ -72,17 +80,22 @@ impl<'c, 'a> KnownStates<'c, 'a> {
         let reachability = self.reachability.get_or_insert_with(|| context.reachability()).as_ref()?;
         let kind = (!reachability.counts(var)).then_some(var);
         let is_for_all = kind.is_none(); // then another thread of the run finds the same
-        self.is_over |= is_for_all && context.too_many_states.load(Relaxed);
-        if !self.known.contains_key(&kind) && !self.is_over {
-            let limits = context.limits();
-            match reachability.all(var, &|| limits.reached().is_none()) {
-                Some(reachable) => drop(self.known.insert(kind, reachable)),
-                None => {
-                    self.is_over = true;
-                    context.too_many_states.fetch_or(is_for_all && limits.reached().is_none(), Relaxed);
+        let is_over = is_for_all && context.more_states_than.load(Relaxed) >= self.most;
+        if self.known.contains_key(&kind) || is_over || self.over_at >= self.most {
+            return self.known.contains_key(&kind).then_some(kind);
+        }
+        let limits = context.limits();
+        match reachability.all(var, self.most, &|| limits.reached().is_none()) {
+            Some(reachable) => drop(self.known.insert(kind, reachable)),
+            None => {
+                self.over_at = self.most;
+                if is_for_all && limits.reached().is_none() {
+                    context.more_states_than.fetch_max(self.most, Relaxed);
                 }
             }
-            self.is_over |= self.known.values().map(Reachable::count).sum::<usize>() > MOST_MADE;
+        }
+        if self.known.values().map(Reachable::count).sum::<usize>() > self.most.saturating_mul(MOST_MADE) {
+            self.over_at = self.most;
         }
         self.known.contains_key(&kind).then_some(kind)
     }

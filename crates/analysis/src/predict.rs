@@ -18,6 +18,7 @@ use crate::filters::{Filters, Judgement};
 use crate::known_states::KnownStates;
 use crate::open_tries::OpenTries;
 use crate::options::{CandidateSet, Options, Per, Strategy, not_of_paper};
+use crate::reachable::{FEW_STATES, MANY_STATES};
 use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
 use crate::workers::{self, Apart, ApartOptions, Family, Report};
 use foretrace_checker::Witness;
@@ -38,6 +39,8 @@ type FxIndexMap<K, V> = IndexMap<K, V, FxBuildHasher>;
 const LARGE_CHUNK: usize = 1 << 20;
 /// Steps of witnesses held at once where every candidate may have one.
 const MOST_STEPS: usize = 1 << 22;
+/// Before easy questions, `predict` looks at states only if this many candidates are open. Before hard questions it always does.
+const WORTH_STATES: usize = 32;
 
 /// How many candidates go through at a time.
 fn chunk_size(per: Per, events: usize) -> usize {
@@ -311,8 +314,14 @@ impl<'r, 'a> Run<'r, 'a> {
             if self.is_over() {
                 break;
             }
-            if matches!(stage, Stage::Easy | Stage::Hard) {
-                self.by_states(&triples, &mut slots, matches!(stage, Stage::Easy))?;
+            match stage {
+                Stage::Easy => self.by_states(&triples, &mut slots, WORTH_STATES)?,
+                Stage::Hard => {
+                    self.states.may_make(MANY_STATES);
+                    self.by_states(&triples, &mut slots, 1)?;
+                    self.states.may_make(FEW_STATES);
+                }
+                _ => {}
             }
             let families = self.families_of(stage, &triples, &slots);
             self.solve(families, &mut slots, workers)?;

@@ -8,6 +8,9 @@
 //!   and in each prefix with it, it can come first. The order of accesses that conflict stays the same.
 //! - Values of variables on which no condition depends are forgotten.
 //! - Accesses of such variables are taken at once, too, but for those of the variable that is asked about. So is a lock that guards nothing else.
+//! - A thread that takes a lock goes on at once, until it does something that others may see: whatever others do after it took the lock, they can do
+//!   before (Lipton, "Reduction: A Method of Proving Properties of Parallel Programs", CACM 1975). If it cannot go on so far, it could as well
+//!   have waited.
 //!
 //! So a candidate that some prefix shows is shown by one that is looked at. This is for the model with path conditions, prefixes, and conflict
 //! independence.
@@ -18,20 +21,22 @@ use crate::verdict::Decider;
 use foretrace_encodings::TraceView;
 use foretrace_index::Region;
 use foretrace_trace::{
-    Event, EventId, Feasibility, Independence, Model, Node, Op, Semantics, State, SyncId, SyncKind, TermId, ThreadId,
-    Trace, Triple, VarId, Why,
+    Event, EventId, Feasibility, Independence, Model, Node, Op, Semantics, State, States, SyncId, SyncKind, TermId,
+    ThreadId, Trace, Triple, VarId, Why,
 };
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 #[cfg(test)]
 mod tests;
 
-/// States at most.
-const MOST_STATES: usize = 50_000;
+/// States at most, where easier ways are not yet tried.
+pub(crate) const FEW_STATES: usize = 50_000;
 
-/// Contents of variables in all states together: some hundred megabytes.
+/// States at most, where a solver has seen that a question is not easy: some seconds.
+pub(crate) const MANY_STATES: usize = 500_000;
+
+/// Contents of variables and local names in all states together: some hundred megabytes.
 const MOST_CONTENTS: usize = 8_000_000;
 
 /// Steps of all ways between states.
@@ -49,6 +54,8 @@ pub(crate) struct Reachability<'t> {
     semantics: Semantics<'t>,
     /// Of each event, whether it commutes with whatever other threads can do before it.
     commutes: Vec<bool>,
+    /// Of each event, whether it commutes with whatever other threads can do after it, as long as its own thread does not go on.
+    can_wait: Vec<bool>,
     /// Of each variable, whether a condition depends on its values.
     counts: Vec<bool>,
     /// Of each lock, the variables that its sections share with other threads, if accesses are all there is in them.
@@ -68,7 +75,8 @@ pub(crate) struct Reachable {
 
 struct Way {
     steps: Range<usize>,
-    target: usize,
+    /// Nothing where the thread cannot go on so far that others may see what it did.
+    target: Option<usize>,
 }
 
 /// States while they are made.
@@ -76,8 +84,18 @@ struct Making<'r, 't> {
     of: &'r Reachability<'t>,
     /// The variable that is asked about.
     var: VarId,
-    states: IndexSet<State, FxBuildHasher>,
+    states: States,
     made: Reachable,
+}
+
+/// How far a thread goes on by steps that can wait.
+enum Reached {
+    /// To one that cannot, which comes next.
+    Visible(EventId),
+    /// Past one that cannot, or to its end.
+    State,
+    /// It cannot take the next one.
+    Nowhere,
 }
 
 impl<'t> Reachability<'t> {
@@ -86,8 +104,10 @@ impl<'t> Reachability<'t> {
         let is_pin = |event: &Event| matches!(event.op, Op::Assume { why: Why::Pin, .. });
         let has_pins = view.trace.events.iter().any(is_pin);
         let is_tried = tried(view.trace);
-        let (commutes, guarded) = (commutes(view, regions, &is_tried), guarded(view, regions, &is_tried));
-        Reachability { view, semantics, commutes, counts: counts(view), guarded, has_pins }
+        let accesses = Accesses::new(view, regions);
+        let (commutes, can_wait) = (commutes(view, &accesses, &is_tried), can_wait(view, &accesses, &is_tried));
+        let guarded = guarded(view, regions, &is_tried);
+        Reachability { view, semantics, commutes, can_wait, counts: counts(view), guarded, has_pins }
     }
 
     /// Whether some value is pinned, so that what no prefix shows may rest on that.
@@ -100,16 +120,15 @@ impl<'t> Reachability<'t> {
         self.counts[var.index()]
     }
 
-    /// All states, for candidates on a variable; nothing if there are too many, or `go_on` says no.
-    pub(crate) fn all(&self, var: VarId, go_on: &dyn Fn() -> bool) -> Option<Reachable> {
-        let most = MOST_STATES.min(MOST_CONTENTS / self.view.trace.vars.len().max(1));
-        let mut making = Making { of: self, var, states: IndexSet::default(), made: Reachable::default() };
+    /// All states, for candidates on a variable; nothing if there are more than so many, or `go_on` says no.
+    pub(crate) fn all(&self, var: VarId, most: usize, go_on: &dyn Fn() -> bool) -> Option<Reachable> {
+        let mut making = Making { of: self, var, states: States::default(), made: Reachable::default() };
         let mut first = self.semantics.initial();
         making.take_at_once(&mut first);
-        making.states.insert(first);
-        while let Some(state) = making.states.get_index(making.made.count()).cloned() {
+        making.states.insert(&first);
+        while let Some(state) = making.states.get(making.made.count()) {
             let is_late = making.made.count().is_multiple_of(LOOK) && !go_on();
-            if is_late || making.states.len() > most || making.made.steps.len() > MOST_STEPS {
+            if is_late || making.is_large(most) {
                 return None;
             }
             making.expand(&state);
@@ -118,39 +137,103 @@ impl<'t> Reachability<'t> {
     }
 
     fn is_taken_at_once(&self, event: EventId, asked: VarId) -> bool {
+        self.commutes[event.index()] || self.is_unseen(event, asked)
+    }
+
+    /// Whether nothing that is asked depends on when an event comes: an access of a variable whose values are forgotten, or a lock that guards only such.
+    fn is_unseen(&self, event: EventId, asked: VarId) -> bool {
         let op = &self.view.trace.event(event).op;
         let is_forgotten = |var: VarId| var != asked && !self.counts[var.index()];
         let guards_nothing = |lock: SyncId| {
             self.guarded[lock.index()].as_ref().is_some_and(|vars| vars.iter().all(|var| is_forgotten(*var)))
         };
-        self.commutes[event.index()]
-            || match op {
-                Op::Acquire { lock } | Op::AcquireShared { lock } => guards_nothing(*lock),
-                _ if self.view.trace.event(event).part.is_some() || op.condition().is_some() => false,
-                _ => op.var().is_some_and(is_forgotten),
-            }
+        match op {
+            Op::Acquire { lock } | Op::AcquireShared { lock } => guards_nothing(*lock),
+            _ if self.view.trace.event(event).part.is_some() || op.condition().is_some() => false,
+            _ => op.var().is_some_and(is_forgotten),
+        }
     }
 }
 
 impl Making<'_, '_> {
+    fn is_large(&self, most: usize) -> bool {
+        self.states.len() > most || self.states.contents() > MOST_CONTENTS || self.made.steps.len() > MOST_STEPS
+    }
+
     fn expand(&mut self, state: &State) {
         let from = self.made.ways.len();
-        let semantics = &self.of.semantics;
-        for event in semantics.next_events(state).collect::<Vec<_>>() {
-            let waiting = semantics.releasable(state, event);
-            let choices = if waiting.is_empty() { vec![None] } else { waiting.into_iter().map(Some).collect() };
-            for choice in choices {
-                let mut next = state.clone();
-                let first = self.made.steps.len();
-                if !self.take(&mut next, event, choice) {
-                    continue;
-                }
-                self.take_at_once(&mut next);
-                let target = self.states.insert_full(next).0;
-                self.made.ways.push(Way { steps: first..self.made.steps.len(), target });
-            }
+        for thread in (0..self.of.view.trace.threads.len()).map(ThreadId::from_index) {
+            self.go_on(state.clone(), thread);
         }
         self.made.onward.push(from..self.made.ways.len());
+    }
+
+    /// Has a thread go on from a state, to where others may see what it did.
+    fn go_on(&mut self, mut state: State, thread: ThreadId) {
+        let first = self.made.steps.len();
+        let event = match self.by_steps_that_can_wait(&mut state, thread) {
+            Reached::Nowhere => return self.end_nowhere(first),
+            Reached::State if self.made.steps.len() == first => return,
+            Reached::State => return self.end_at(first, &state),
+            Reached::Visible(event) => event,
+        };
+        let before = first..self.made.steps.len();
+        let mut is_taken = false;
+        let waiting = self.of.semantics.releasable(&state, event);
+        let choices = if waiting.is_empty() { vec![None] } else { waiting.into_iter().map(Some).collect() };
+        for choice in choices {
+            let mut next = state.clone();
+            let own = if is_taken { self.made.steps.len() } else { first };
+            if is_taken {
+                self.made.steps.extend_from_within(before.clone());
+            }
+            if self.take(&mut next, event, choice) {
+                is_taken = true;
+                self.take_at_once(&mut next);
+                self.end_at(own, &next);
+            }
+        }
+        if !is_taken {
+            self.end_nowhere(first);
+        }
+    }
+
+    fn by_steps_that_can_wait(&mut self, state: &mut State, thread: ThreadId) -> Reached {
+        loop {
+            let Some(event) = self.of.semantics.next(state, thread) else { return Reached::State };
+            if !self.of.can_wait[event.index()] {
+                return Reached::Visible(event);
+            }
+            if !self.take(state, event, None) {
+                return Reached::Nowhere;
+            }
+            let before = self.made.steps.len();
+            self.take_at_once(state);
+            let Making { of, made, var, .. } = self;
+            let is_seen = |event: &EventId| {
+                of.view.trace.event(*event).thread == thread
+                    && !of.can_wait[event.index()]
+                    && !of.is_unseen(*event, *var)
+            };
+            if made.steps[before..].iter().any(is_seen) {
+                return Reached::State;
+            }
+        }
+    }
+
+    fn end_at(&mut self, first: usize, state: &State) {
+        let target = Some(self.states.insert(state));
+        self.made.ways.push(Way { steps: first..self.made.steps.len(), target });
+    }
+
+    /// Ends a way that leads nowhere. It is kept if it has accesses: the last one of a candidate may be among them.
+    fn end_nowhere(&mut self, first: usize) {
+        let mut steps = self.made.steps[first..].iter();
+        if steps.any(|event| self.of.view.trace.event(*event).op.var().is_some()) {
+            self.made.ways.push(Way { steps: first..self.made.steps.len(), target: None });
+        } else {
+            self.made.steps.truncate(first);
+        }
     }
 
     /// Takes all steps that can be taken at once.
@@ -216,16 +299,15 @@ impl Reachable {
             for way in self.onward[state].clone() {
                 let Way { steps, target } = &self.ways[way];
                 let Some(next) = after(triple, progress, &self.steps[steps.clone()]) else { continue };
-                if !seen.insert((*target, next)) {
-                    continue;
-                }
-                found.push(Found { state: *target, progress: next, by: Some((at, way)) });
                 if next >= wanted {
                     let taken = std::iter::successors(Some((at, way)), |(from, _)| found[*from].by);
                     let mut parts: Vec<Range<usize>> = taken.map(|(_, way)| self.ways[way].steps.clone()).collect();
                     parts.push(0..before);
                     parts.reverse();
                     return Some(self.until(last, &parts));
+                }
+                if let Some(target) = target.filter(|target| seen.insert((*target, next))) {
+                    found.push(Found { state: target, progress: next, by: Some((at, way)) });
                 }
             }
             at += 1;
@@ -283,9 +365,8 @@ pub(crate) fn decides(options: &Options, trace: &Trace) -> bool {
 }
 
 /// Of each event, whether it commutes with whatever other threads can do before it, and none of that keeps it from being taken.
-fn commutes(view: TraceView<'_>, regions: &RegionsByThread, is_tried: &[bool]) -> Vec<bool> {
+fn commutes(view: TraceView<'_>, accesses: &Accesses<'_>, is_tried: &[bool]) -> Vec<bool> {
     let trace = view.trace;
-    let accesses = Accesses::new(view, regions);
     let commutes = |id: EventId| match trace.event(id).op {
         _ if trace.event(id).part.is_some() => false, // between its parts no other thread goes on
         Op::Begin { .. } | Op::End { .. } | Op::Let { .. } | Op::Assume { .. } | Op::Unseen { .. } => true,
@@ -295,6 +376,20 @@ fn commutes(view: TraceView<'_>, regions: &RegionsByThread, is_tried: &[bool]) -
         _ => false,
     };
     (0..trace.events.len()).map(|event| commutes(EventId::from_index(event))).collect()
+}
+
+/// Of each event, whether it commutes with whatever other threads can do after it, as long as its own thread does not go on.
+fn can_wait(view: TraceView<'_>, accesses: &Accesses<'_>, is_tried: &[bool]) -> Vec<bool> {
+    let trace = view.trace;
+    let can_wait = |id: EventId| match trace.event(id).op {
+        _ if trace.event(id).part.is_some() => false,
+        Op::Begin { .. } | Op::End { .. } | Op::Let { .. } | Op::Assume { .. } => true,
+        Op::Call { .. } | Op::Return { .. } => true,
+        Op::Acquire { lock } | Op::AcquireShared { lock } => !is_tried[lock.index()],
+        Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } => accesses.are_kept_from(id),
+        _ => false,
+    };
+    (0..trace.events.len()).map(|event| can_wait(EventId::from_index(event))).collect()
 }
 
 /// Of each lock, whether a try found it taken, which it does only while the lock is held.
@@ -428,15 +523,21 @@ impl<'t> Accesses<'t> {
     /// Whether no access of another thread that conflicts with this one can come right before it: both hold one lock, or one always comes before
     /// the other.
     fn are_apart_from(&self, id: EventId) -> bool {
-        let Some(var) = self.view.trace.event(id).op.var() else { return true };
-        let groups = &self.of_var[var.index()];
-        let own = &groups[self.group[id.index()] as usize];
-        groups.iter().all(|other| {
-            other.thread == own.thread
-                || !own.writes && !other.writes
-                || own.exclude(other)
-                || self.is_ordered(id, other)
-        })
+        self.conflict_with(id).all(|(own, other)| own.exclude(other) || self.is_ordered(id, other))
+    }
+
+    /// Whether a lock keeps each access of another thread that conflicts with this one from it.
+    fn are_kept_from(&self, id: EventId) -> bool {
+        self.conflict_with(id).all(|(own, other)| own.exclude(other))
+    }
+
+    /// The accesses of other threads that conflict with this one, each time with those that are like it.
+    fn conflict_with(&self, id: EventId) -> impl Iterator<Item = (&Alike, &Alike)> {
+        let var = self.view.trace.event(id).op.var();
+        let groups = var.map_or(&[][..], |var| &self.of_var[var.index()]);
+        let own = groups.get(self.group[id.index()] as usize);
+        let conflict = |(own, other): &(&Alike, &Alike)| other.thread != own.thread && (own.writes || other.writes);
+        own.into_iter().flat_map(|own| groups.iter().map(move |other| (own, other))).filter(conflict)
     }
 
     /// Whether each of these comes before the event in all prefixes, or after it.

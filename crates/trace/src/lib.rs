@@ -51,6 +51,7 @@ mod semantics;
 pub mod smtlib;
 mod staged;
 mod state;
+mod states;
 pub mod std_format;
 #[cfg(any(test, feature = "strategies"))]
 pub mod strategies;
@@ -87,6 +88,7 @@ pub use schedule::BadStep;
 pub use semantics::{Semantics, Unsupported};
 pub use staged::{Staged, write_whole};
 pub use state::{Cell, Effect, State};
+pub use states::States;
 pub use stream::{EventStream, Lent, TraceTail};
 pub use term::{Leaf, Node, TermId, Terms};
 pub use trace::{

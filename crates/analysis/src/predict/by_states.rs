@@ -7,16 +7,13 @@ use crate::workers;
 use foretrace_trace::{Triple, VarId};
 use std::time::Instant;
 
-/// Before easy questions, `predict` looks at states only if this many candidates are open. Before hard questions it always does.
-const WORTH_IT: usize = 32;
-
 impl Run<'_, '_> {
-    /// Decides open candidates by states, all those of each variable together: before the easy questions if there are many.
+    /// Decides open candidates by states, all those of each variable together, if there are at least so many.
     pub(super) fn by_states(
         &mut self,
         triples: &[Triple],
         slots: &mut [Slot<'_>],
-        is_before_easy: bool,
+        fewest: usize,
     ) -> anyhow::Result<()> {
         let mut open: FxIndexMap<VarId, Vec<usize>> = FxIndexMap::default();
         for (place, triple) in triples.iter().enumerate() {
@@ -26,7 +23,7 @@ impl Run<'_, '_> {
             }
         }
         let count: usize = open.values().map(Vec::len).sum();
-        if is_before_easy && count < WORTH_IT {
+        if count < fewest {
             return Ok(());
         }
         for place in open.into_values().flatten() {

@@ -2,7 +2,7 @@
 //!
 //! `FORETRACE_SEEDS` says how many random traces of each kind (default 150, and eight times as many small ones), `FORETRACE_SEED` where to start.
 
-use super::Reachability;
+use super::{FEW_STATES, Reachability};
 use crate::filters::regions_by_thread;
 use foretrace_checker::oracle::Oracle;
 use foretrace_checker::{Checker, Interruption};
@@ -47,7 +47,7 @@ fn compare(seed: u64, (trace, observed): &(Trace, Observed), compared: &mut Comp
         for (triple, pattern) in oracle.decide(&transactions, question.feasibility, question.independence) {
             let var = trace.event(triple.first).op.var().expect("an access");
             let reachable = by_var.entry(var).or_insert_with(|| {
-                let reachable = reachability.all(var, &|| true).expect("few states");
+                let reachable = reachability.all(var, FEW_STATES, &|| true).expect("few states");
                 compared.states += reachable.count();
                 compared.all_states += oracle.states();
                 reachable

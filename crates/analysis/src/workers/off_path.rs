@@ -90,7 +90,7 @@ impl<'a> Apart<'a> {
 
     /// The same, which goes by what the run finds out of the trace's states.
     pub(crate) fn with_states_of(mut self, run: &AnalysisContext<'_>) -> Apart<'a> {
-        self.model.too_many_states = Arc::clone(&run.too_many_states);
+        self.model.more_states_than = Arc::clone(&run.more_states_than);
         self
     }
 
