@@ -85,7 +85,10 @@ impl<'c, 'a> KnownStates<'c, 'a> {
             return self.known.contains_key(&kind).then_some(kind);
         }
         let limits = context.limits();
-        match reachability.all(var, self.most, &|| limits.reached().is_none()) {
+        let reachable = reachability.all(var, self.most, &|| limits.reached().is_none());
+        let states = reachable.as_ref().map(Reachable::count);
+        tracing::debug!(is_for_all, states, most = self.most, "looked for states");
+        match reachable {
             Some(reachable) => drop(self.known.insert(kind, reachable)),
             None => {
                 self.over_at = self.most;

@@ -36,11 +36,11 @@ pub(crate) const FEW_STATES: usize = 50_000;
 /// States at most, where a solver has seen that a question is not easy: some seconds.
 pub(crate) const MANY_STATES: usize = 500_000;
 
-/// Contents of variables and local names in all states together: some hundred megabytes.
-const MOST_CONTENTS: usize = 8_000_000;
+/// Contents of variables and local names that are kept: some hundred megabytes.
+const MOST_CONTENTS: usize = 16_000_000;
 
-/// Steps of all ways between states.
-const MOST_STEPS: usize = 10_000_000;
+/// Steps of all ways between states: some hundred megabytes.
+const MOST_STEPS: usize = 40_000_000;
 
 /// Longer traces have too many.
 const MOST_EVENTS: usize = 200_000;

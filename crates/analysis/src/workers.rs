@@ -107,6 +107,11 @@ const REMARK: usize = 30;
 /// What an easy question may cost in steps of the solver.
 const EASY_WORK: u32 = 20_000;
 
+/// A class of little interest gets this part of a query's time. So does each, in a run without a time limit, once a worker has spent the time of so
+/// many queries in vain: others will hardly be easier.
+pub(crate) const PART_FOR_LITTLE: u32 = 10;
+const MOST_IN_VAIN: u32 = 2;
+
 /// A worker asks this many questions of a class that turn out not to be easy. Then the class waits until the easy ones of all classes are decided.
 const MOST_NOT_EASY: usize = 16;
 
@@ -175,6 +180,8 @@ pub(crate) struct SolverWorker<'a, 'b> {
     known: Vec<(EventId, EventId)>,
     /// What each query may cost besides time.
     work: Option<u32>,
+    /// The time that hard questions took and left open.
+    in_vain: Duration,
 }
 
 /// What there is to say of several remote accesses together.
@@ -215,6 +222,7 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
             session: KeptSession::default(),
             known: Vec::new(),
             work: None,
+            in_vain: Duration::ZERO,
         }
     }
 
@@ -351,6 +359,7 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
         together: &mut Together<'_>,
         reports: &Sender<Report>,
     ) -> anyhow::Result<()> {
+        let effort = self.lessened(effort);
         let mut spent = Duration::ZERO;
         let (mut not_easy, mut too_large) = (0, 0);
         for (place, triple) in &batch.triples {
@@ -396,7 +405,24 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
                 }
             }
         }
+        if effort != Effort::Easy {
+            self.in_vain += spent;
+        }
         Ok(())
+    }
+
+    /// What a class may cost after so much time was spent in vain.
+    fn lessened(&self, effort: Effort) -> Effort {
+        let timeout = self.context.options.timeout;
+        match effort {
+            Effort::Hard { share, query }
+                if self.in_vain >= timeout.saturating_mul(MOST_IN_VAIN) && self.context.deadline.is_none() =>
+            {
+                let little = timeout / PART_FOR_LITTLE;
+                Effort::Hard { share: share.min(little), query: query.min(little) }
+            }
+            _ => effort,
+        }
     }
 
     /// Decides the candidates with the pair of this one together, if that is due: all of them, those that are feasible, or none. Gives what was

@@ -4,16 +4,15 @@ use super::{FxIndexMap, Run, Slot, Stage, tells_apart};
 use crate::candidates::Class;
 use crate::options::{Per, Strategy};
 use crate::whole_thread::WholeThreads;
-use crate::workers::{Batch, Effort, Family, Task};
+use crate::workers::{Batch, Effort, Family, PART_FOR_LITTLE, Task};
 use foretrace_trace::{Independence, Triple};
 use std::time::{Duration, Instant};
 
 /// How much of the time that is left hard candidates may take.
 const MOST_FOR_HARD: f64 = 0.75;
 
-/// A class is of little interest if its first candidates, this many, do not count as found. It gets this part of a query's time.
+/// A class is of little interest if its first candidates, this many, do not count as found.
 const LOOKED_AT: usize = 8;
-const PART_FOR_LITTLE: u32 = 10;
 
 /// How many queries may end at their time limit where the run has none: of a class, in the time of one; where each candidate is to be decided, of
 /// those that are asked together.
