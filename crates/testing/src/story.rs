@@ -155,7 +155,7 @@ fn cells(attempt: &Attempt, role: usize, value: Option<&str>) -> [String; 4] {
 }
 
 /// A variable, or a text with its name, without the folders of the file that allocates it: `heap@queue.h:735+180`.
-fn below_folders(text: &str) -> String {
+pub fn below_folders(text: &str) -> String {
     let Some((before, place)) = text.split_once(ALLOCATED) else { return text.to_string() };
     let (variable, after) = place.split_at(place.find(' ').unwrap_or(place.len()));
     let file = variable.rsplit_once('/').map_or(variable, |(_, file)| file);
@@ -188,23 +188,46 @@ fn act_within(act: &str, most: usize) -> String {
     let most = most.saturating_sub(verb.len() + 1);
     let variable = variable_within(variable, most);
     let fields = variable.rsplit(':').next().unwrap_or(variable); // before that is a file, or a function
-    match fields.rsplit_once(['.', '…']) {
-        Some((_, last)) if variable.chars().count() > most && last.chars().count() < most => format!("{verb} …{last}"),
+    match parts(fields, &['.', '…']).as_slice() {
+        [_, .., last] if variable.chars().count() > most && last.chars().count() < most => format!("{verb} …{last}"),
         _ => format!("{verb} {variable}"),
     }
 }
 
 /// A variable with its first two fields and the last one, where it has more.
 fn few_fields(variable: &str) -> Option<String> {
-    match *variable.split('.').collect::<Vec<_>>() {
-        [object, first, .., last] if variable.matches('.').count() > 2 => Some(format!("{object}.{first}…{last}")),
+    match *parts(variable, &['.']) {
+        [object, first, _, .., last] => Some(format!("{object}.{first}…{last}")),
         _ => None,
     }
+}
+
+/// The parts of a variable between separators. The dots of `Node<..>` stand for what was left out of a name, and separate nothing; nor do
+/// those of a file.
+fn parts<'a>(variable: &'a str, separators: &[char]) -> Vec<&'a str> {
+    let mut parts = Vec::new();
+    let (mut start, mut depth, mut in_file) = (0, 0_usize, false);
+    for (at, letter) in variable.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            '@' => in_file = true,
+            ':' => in_file = false,
+            _ if depth == 0 && !in_file && separators.contains(&letter) => {
+                parts.push(&variable[start..at]);
+                start = at + letter.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&variable[start..]);
+    parts
 }
 
 /// What an access does, where the fields between the first two and the last of its variable are left out if they are many.
 fn short_act(act: &str) -> String {
     let Some((verb, variable)) = act.split_once(' ') else { return act.to_string() };
+    let variable = &below_folders(variable);
     let variable = variable_within(variable, WIDEST_VARIABLE);
     let short = few_fields(variable).filter(|_| variable.chars().count() > WIDEST_VARIABLE);
     cut(&format!("{verb} {}", short.as_deref().unwrap_or(variable)), 40).into_owned()
@@ -361,6 +384,15 @@ mod tests {
         assert_eq!(act_within("reads heap@a_long_queue.h:7", 20), "reads heap@a_long_queue.h:7");
         let act = "reads Registry.map.base.table.table.growth_left";
         assert_eq!(short_act(act), "reads Registry.map…growth_left");
+        assert_eq!(
+            act_within("reads (std) _Sp_counted_ptr_inplace<..>", 20),
+            "reads (std) _Sp_counted_ptr_inplace<..>"
+        );
+        assert_eq!(act_within("reads (std) _Sp_counted_ptr_inplace<..>._M_count", 20), "reads …_M_count");
+        assert_eq!(
+            short_variables("current, (std) _Sp_counted_ptr_inplace<..>.id", 30),
+            "current, (std) _Sp_counted_ptr_inplace<..>.id"
+        );
         assert_eq!(variable_within("Bus_Test::TestBody:bus.subs_[0]", 24), "TestBody:bus.subs_[0]");
         assert_eq!(variable_within("heap@queue.h:735+180.next_of_all", 20), "heap@queue.h:735+180.next_of_all");
         assert_eq!(variable_within("(std) Inner<a::Packet<usize>>.result", 20), "(std) Inner<a::Packet<usize>>.result");

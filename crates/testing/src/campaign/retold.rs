@@ -74,7 +74,8 @@ impl Campaign<'_> {
         let used = trace.as_ref().filter(|_| !is_told).and_then(|trace| Some((trace, first_use(trace)?)));
         if let Some((trace, (use_, free))) = used {
             if shown.is_none() {
-                find.title = Some(format!("{} is used after its memory was freed", used_in(trace, use_)));
+                let used = story::below_folders(used_in(trace, use_));
+                find.title = Some(format!("{used} is used after its memory was freed"));
             }
             find.story.extend(lines(trace, use_, free));
         } else if let (None, false, Some(used)) = (shown, find.failure.is_use_after_free(), &ran.seen.used_after_free) {
@@ -239,7 +240,7 @@ fn lines(trace: &Trace, use_: EventId, free: EventId) -> Vec<String> {
     };
     let thread = |event: EventId| thread_name(trace, trace.event(event).thread);
     vec![
-        format!("use after free: {} {} at {}", thread(use_), act_of(trace, use_), place(use_)),
+        format!("use after free: {} {} at {}", thread(use_), story::below_folders(&act_of(trace, use_)), place(use_)),
         format!("  {} freed that memory before, at {}", thread(free), place(free)),
     ]
 }
