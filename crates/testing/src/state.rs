@@ -1,7 +1,7 @@
 //! All that a test knows: which runs were recorded, which schedules were tried with which outcome, which ones wait, and what was found. A
 //! test that was stopped goes on from here.
 
-use super::attempt::Attempt;
+use super::attempt::{Attempt, Kind};
 use super::baseline::Baseline;
 use super::judge::Failure;
 use super::observation::Observation;
@@ -128,6 +128,13 @@ pub struct Shown {
     pub story: Vec<String>,
     /// What was seen of the run.
     pub seen: Observation,
+}
+
+impl Shown {
+    /// Whether its accesses say why the program fails. The branch that goes another way only says where that shows.
+    pub fn tells_cause(&self) -> bool {
+        self.reached && self.attempt.kind != Kind::OtherWay
+    }
 }
 
 impl Found {

@@ -9,6 +9,7 @@ use crate::predicting::MOST_OBSERVED;
 use crate::report::{ENDLESS_UNRECORDED, FAILS_UNRECORDED};
 use crate::runner::{Ran, Unrecorded, cut_of, is_search, is_stopped, is_usual};
 use crate::settings::TestError;
+use crate::state::Shown;
 use foretrace_harness::{self as recorder, Scheduling};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -262,7 +263,7 @@ impl Campaign<'_> {
     /// Explains what no schedule explains whose analysis took too long before.
     pub(super) fn explain_the_rest(&mut self) -> Result<(), TestError> {
         for at in 0..self.state.found.len() {
-            let has_story = self.state.found[at].shown.iter().any(|shown| shown.reached);
+            let has_story = self.state.found[at].shown.iter().any(Shown::tells_cause);
             if !has_story {
                 self.explain_within(at, self.most_analysis())?;
             }
@@ -293,7 +294,7 @@ impl Campaign<'_> {
             for stopped in self.try_all(batch.to_vec())? {
                 self.state.plan.keep(stopped);
             }
-            if self.state.found.get(at).is_some_and(|found| found.shown.iter().any(|shown| shown.reached)) {
+            if self.state.found.get(at).is_some_and(|found| found.shown.iter().any(Shown::tells_cause)) {
                 break;
             }
         }

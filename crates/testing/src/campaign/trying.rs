@@ -258,9 +258,9 @@ impl Campaign<'_> {
         Ok(recorder::judge(plan, &ran.folder, ran.seen.ending, |record| positions.of_event(record))?)
     }
 
-    /// Keeps a run as one that was recorded: it failed before it came to the accesses that it was to show, so that what it shows itself
-    /// is to be tried.
-    fn keep_astray(&mut self, found: usize, seed: u64, folder: &Path) -> Result<(), TestError> {
+    /// Keeps a run as one that was recorded: it failed, and what its schedule says does not tell why, so that what it shows itself is to be
+    /// tried.
+    fn keep_failed(&mut self, found: usize, seed: u64, folder: &Path) -> Result<(), TestError> {
         let kept = self.work.place(format!("failed-{found}")).join("recording");
         let failed = |error| TestError::Io(kept.clone(), error);
         std::fs::create_dir_all(&kept).map_err(failed)?;
@@ -325,9 +325,10 @@ impl Campaign<'_> {
                 let Ran { seen, folder, .. } = ran;
                 let story = story::lines(&attempt, replayed.triple.as_ref());
                 let shown = Shown { attempt: attempt.clone(), reached, after: replayed.after, story, seen };
+                let tells_cause = shown.tells_cause();
                 self.state.found[at].shown.push(shown);
-                if is_new && !reached {
-                    self.keep_astray(at, attempt.seed, folder.path())?;
+                if is_new && !tells_cause {
+                    self.keep_failed(at, attempt.seed, folder.path())?;
                 }
                 new = is_new.then_some(at);
                 if is_new { Gain::New } else { Gain::Known }
