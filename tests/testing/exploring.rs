@@ -305,6 +305,14 @@ fn a_program_with_child_processes_is_not_called_explored() {
     assert_eq!((status, &closed["complete"]), (0, &Value::Bool(true)), "{closed:#}");
 }
 
+/// A run may end before the timer's signal, which could come at any place.
+#[test]
+fn a_program_that_sets_a_timer_is_not_called_explored() {
+    let (status, report) = report(&program("late-alarm.c", ""), "");
+    assert_eq!((status, &report["complete"]), (3, &Value::Bool(false)), "{report:#}");
+    assert!(report["doubts"].to_string().contains("signals arrive"), "{report:#}");
+}
+
 #[test]
 fn a_loop_that_gives_up_is_no_wait() {
     let (status, report) = report(&program("gives-up.c", "-DROUNDS=3000"), "--first");

@@ -247,15 +247,23 @@ pub mod object {
     pub const LOOKS: u64 = 1 << 61;
     /// The call only adds to the object, and does not see what others add.
     pub const ADDS: u64 = 1 << 62;
+    /// A signal may come of the call, at any place of the program.
+    pub const INTERRUPTS: u64 = 1 << 60;
 
     /// What the object is called.
     pub const fn name(word: u64) -> u64 {
-        word & !(LOOKS | ADDS)
+        word & !(LOOKS | ADDS | INTERRUPTS)
+    }
+
+    /// Whether the call does only some of what can be done to the object.
+    pub const fn is_partial(word: u64) -> bool {
+        word & (LOOKS | ADDS) != 0
     }
 
     /// Whether two calls of one object may order the threads that made them.
     pub const fn order(one: u64, other: u64) -> bool {
-        name(one) == name(other) && (one != other || one == name(one))
+        let (one, other) = (one & !INTERRUPTS, other & !INTERRUPTS);
+        name(one) == name(other) && (one != other || !is_partial(one))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::record::Kind;
-use crate::record::object::{ADDS, LOOKS};
+use crate::record::object::{ADDS, INTERRUPTS, LOOKS};
 use crate::sys::{self, NEXT};
 
 /// Says that it runs here, if the thread that runs here is recorded.
@@ -78,10 +78,10 @@ macro_rules! unseen {
 }
 
 unseen! {
-    timer_settime Some(TIMERS);
-    setitimer Some(TIMERS);
-    alarm Some(TIMERS);
-    ualarm Some(TIMERS);
+    timer_settime Some(TIMERS) => INTERRUPTS;
+    setitimer Some(TIMERS) => INTERRUPTS;
+    alarm Some(TIMERS) => INTERRUPTS;
+    ualarm Some(TIMERS) => INTERRUPTS;
     timerfd_settime Some(TIMERS);
     aio_read Some(ASYNCHRONOUS);
     aio_write Some(ASYNCHRONOUS);

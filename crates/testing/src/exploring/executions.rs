@@ -271,6 +271,9 @@ impl<'s> Executions<'s> {
     }
 }
 
+/// Why orders of a program are left out that signals interrupt.
+const SIGNALS: &str = "signals arrive, and not at every place where they can";
+
 /// The file in a recording's folder that says that the program forked a process.
 const FORKED: &str = "forked";
 
@@ -298,7 +301,8 @@ fn uncontrolled(step: &Taken) -> Option<&'static str> {
         _ if is_synchronisation(step) && (TEAMS..TRIED_JOINS).contains(&step.words[0]) => {
             Some("OpenMP deals out work by who comes first")
         }
-        Kind::HandlerBegin => Some("signals arrive, and not at every place where they can"),
+        Kind::HandlerBegin => Some(SIGNALS),
+        Kind::Unseen if step.words[1] & object::INTERRUPTS != 0 => Some(SIGNALS), // a run may end before a timer's signal
         Kind::Context => Some("contexts are switched"),
         Kind::Wake if step.words[1] == WOKEN_SPURIOUSLY => {
             Some("a wait ended for no reason, which it may do elsewhere, too")

@@ -455,7 +455,7 @@ impl Walk<'_, '_> {
         let orders = |(thread, unseen): &(u64, Vec<u64>)| {
             *thread != self.thread.number && unseen.iter().any(|other| object::order(concerned, *other))
         };
-        if concerned != object::name(concerned) && !self.world.unseen.iter().any(orders) {
+        if object::is_partial(concerned) && !self.world.unseen.iter().any(orders) {
             return Ok(());
         }
         let what = self.text(record.words[0]).unwrap_or_else(|| "code that is not recorded".to_string());
