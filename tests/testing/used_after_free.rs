@@ -146,6 +146,20 @@ fn memory_that_one_thread_alone_uses_is_predicted_to_be_freed_before() {
     }
 }
 
+/// What a thread hands over to be freed is another block in another schedule, or nothing: then the recorded one is not freed.
+#[test]
+fn a_block_is_freed_only_by_who_has_its_address() {
+    let workshop = built_with("freed-nothing.c", "");
+    for seed in [0, 4, 5] {
+        workshop.make(&format!("foretrace record --seed {seed} -o run{seed} -- ./program"));
+        let predicted = ran(&mut workshop.shell(&format!("foretrace predict run{seed} --format json")));
+        let report: Value = serde_json::from_str(&predicted.out).expect("a report");
+        let uses = &report["uses_after_free"];
+        let found = uses["found"].as_array().map_or(0, Vec::len);
+        assert!(found == 0 && (uses.is_null() || uses["undecided"] == 0), "seed {seed}: {uses:#}");
+    }
+}
+
 /// A buffer of a thousand words, which one thread alone touches: sixteen words stand for all, and the early `free` is found.
 #[test]
 fn ends_of_a_large_buffer_stand_for_it_all() {

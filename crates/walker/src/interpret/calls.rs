@@ -1,7 +1,7 @@
 //! Calls and returns; what comes from code that was not recorded.
 
 use super::Walk;
-use super::library::{self, CallOf, is_output};
+use super::library::{self, CallOf, FREE, is_output};
 use super::operations::is_operation_mark;
 use super::thread::{Frame, Pause, State, Step};
 use super::variadic::Argument;
@@ -74,6 +74,7 @@ impl<'a> Walk<'_, 'a> {
         {
             self.thread.passed = Some(self.word(passed, 64));
         }
+        self.thread.freed = arguments.first().filter(|_| name == FREE).map(|freed| self.word(freed, 64));
         let is_setjmp = is_setjmp(name);
         let frame = self.frame()?;
         if is_setjmp && !frame.setjmps.contains(&index) {

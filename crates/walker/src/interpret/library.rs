@@ -14,6 +14,9 @@ use foretrace_runtime::library::{self, Reading};
 use foretrace_runtime::record::Kind;
 use foretrace_trace::{Func, Why};
 
+/// Its argument is fixed where its block is one that threads share.
+pub(super) const FREE: &str = "free";
+
 /// Whether a function's arguments only leave the program, or it only takes time: if nobody looks at what it gives back, nothing
 /// that comes later depends on its arguments.
 #[rustfmt::skip]
@@ -21,7 +24,7 @@ pub(super) fn is_output(name: &str) -> bool {
     matches!(
         name,
         "printf" | "fprintf" | "dprintf" | "vprintf" | "vfprintf" | "vdprintf" | "vsyslog" | "puts" | "fputs" | "putchar" | "putc" | "fputc" | "fwrite"
-            | "perror" | "fflush" | "free" | "syslog" | "usleep" | "sleep" | "sched_yield" | "nanosleep" | "__assert_fail"
+            | "perror" | "fflush" | FREE | "syslog" | "usleep" | "sleep" | "sched_yield" | "nanosleep" | "__assert_fail"
     )
 }
 

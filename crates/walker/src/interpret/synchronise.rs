@@ -1,6 +1,7 @@
 //! Records of interposed functions: locks, waits, threads, allocations, marks, failures.
 
 use super::Walk;
+use super::library::{CallOf, FREE};
 use super::thread::{Pause, Step};
 use crate::log::Record;
 use crate::names::Origin;
@@ -421,7 +422,11 @@ impl Walk<'_, '_> {
         let cells = self.world.cells.freed(record.words[0], record.words[1]);
         let of_others = |cell: &u32| self.world.cells.all[*cell as usize].shared == Shared::Open;
         let vars: Box<[VarId]> = cells.into_iter().filter(of_others).map(VarId).collect();
+        let freed = self.thread.freed.take().filter(|freed| freed.is_known() && freed.bits == record.words[0]);
         if !vars.is_empty() || !syncs.is_empty() {
+            if let Some(freed) = freed {
+                self.pin(freed, CallOf(FREE)); // with another value it would free another block
+            }
             // A library alone decides when: its state is not in the trace.
             let of_library = self.thread.frames.last().is_none_or(|frame| frame.foreign.is_some());
             let external = of_library && !self.is_concrete() && !self.is_unknown();

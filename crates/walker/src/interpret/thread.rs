@@ -67,6 +67,8 @@ pub(crate) struct Thread<'a> {
     pub given: Vec<GivenValue>,
     /// What the program passes to the mark that comes next.
     pub passed: Option<Word>,
+    /// What it is about to free.
+    pub freed: Option<Word>,
     /// Locks that it has or shares.
     pub locks: u32,
     /// The condition variable and the mutex of the wait that it is in.
@@ -104,6 +106,7 @@ impl<'a> Thread<'a> {
             operations: Vec::new(),
             given: Vec::new(),
             passed: None,
+            freed: None,
             locks: 0,
             waiting: None,
             private: PRIVATE | (index as u64) << 40,
