@@ -4,6 +4,7 @@ use super::apart::STDERR;
 use super::comers::comers;
 use super::ending::Ending;
 use super::folder::Folder;
+use super::own_lines::OwnLines;
 use super::positions::Positions;
 use super::thread_names::ThreadNames;
 use super::verify::deadlocked;
@@ -54,7 +55,11 @@ struct Signalled {
 ///
 /// # Errors
 /// The logs cannot be read.
-pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions) -> Result<Vec<String>, WalkError> {
+pub fn deadlock_in_words(
+    output: &Path,
+    recording: &Path,
+    places: (&Positions, &OwnLines),
+) -> Result<Vec<String>, WalkError> {
     let text = std::fs::read_to_string(output.join(STDERR)).unwrap_or_default();
     let all: Vec<Waiting> = text.lines().filter_map(waiting).collect();
     if all.is_empty() {
@@ -64,7 +69,7 @@ pub fn deadlock_in_words(output: &Path, recording: &Path, positions: &Positions)
         Awaited::Object(object) => Some(object),
         _ => None,
     });
-    let Ends { held, last, kinds, signals, waits } = ends(recording, positions, &objects.collect::<Vec<u64>>())?;
+    let Ends { held, last, kinds, signals, waits } = ends(recording, places, &objects.collect::<Vec<u64>>())?;
     let names = ThreadNames::of_recording(recording)?;
     let place = |held: &Held| {
         let reading = if held.for_reading { " for reading" } else { "" };
@@ -142,9 +147,9 @@ fn waiting(line: &str) -> Option<Waiting> {
 ///
 /// # Errors
 /// The logs cannot be read.
-pub fn last_places(recording: &Path, positions: &Positions) -> Result<Vec<(String, String)>, WalkError> {
+pub fn last_places(recording: &Path, places: (&Positions, &OwnLines)) -> Result<Vec<(String, String)>, WalkError> {
     let names = ThreadNames::of_recording(recording)?;
-    let last = ends(recording, positions, &[])?.last.into_iter();
+    let last = ends(recording, places, &[])?.last.into_iter();
     Ok(last.map(|(path, place)| (names.full(&path), place)).collect())
 }
 
@@ -161,13 +166,16 @@ struct Ends {
     waits: BTreeMap<(String, u64), u64>,
 }
 
-fn ends(recording: &Path, positions: &Positions, objects: &[u64]) -> Result<Ends, WalkError> {
+fn ends(recording: &Path, (positions, lines): (&Positions, &OwnLines), objects: &[u64]) -> Result<Ends, WalkError> {
     let logs = open_logs(recording)?;
     let (mut all, mut last, mut kinds) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
     let (mut signals, mut waits) = (Vec::new(), BTreeMap::new());
-    let place = |record: Option<Record>| positions.line_of(&record?).map(|place| below_project(&place).to_string());
+    let line = |record: Record| positions.line_of(&record).map(|place| below_project(&place).to_string());
     for (path, log) in thread_paths(&logs).into_iter().zip(&logs) {
-        type Taken = (u64, bool, Option<Record>); // the lock, whether for reading, and the program's own record before
+        /// A record, and that of the program's own at it or before.
+        type Placed = (Record, Option<Record>);
+        type Taken = (u64, bool, Placed); // the lock, and whether for reading
+        let place = |(record, own): Placed| lines.at(&path, record.at).map(str::to_string).or_else(|| line(own?));
         let mut own: Vec<Taken> = Vec::new();
         let mut given_back: Vec<(u64, Taken)> = Vec::new(); // by condition variable
         let mut last_own = None;
@@ -176,13 +184,13 @@ fn ends(recording: &Path, positions: &Positions, objects: &[u64]) -> Result<Ends
         };
         for record in log.records().filter(|record| record.order() != Some(0)) {
             last_own = if positions.is_written(&record) { Some(record) } else { last_own };
-            let (object, order) = (record.words[0], record.order().unwrap_or(0));
+            let (object, order, here) = (record.words[0], record.order().unwrap_or(0), (record, last_own));
             if matches!(record.kind, Kind::Signal | Kind::Broadcast) && objects.contains(&object) {
-                signals.push(Signalled { object, order, path: path.clone(), place: place(last_own) });
+                signals.push(Signalled { object, order, path: path.clone(), place: place(here) });
             }
             match record.kind {
-                Kind::Acquire | Kind::WriteLock => own.push((record.words[0], false, last_own)),
-                Kind::ReadLock => own.push((record.words[0], true, last_own)),
+                Kind::Acquire | Kind::WriteLock => own.push((record.words[0], false, here)),
+                Kind::ReadLock => own.push((record.words[0], true, here)),
                 Kind::Release | Kind::WriteUnlock | Kind::ReadUnlock => _ = take_out(&mut own, record.words[0]),
                 Kind::Signal
                 | Kind::Broadcast
@@ -208,7 +216,9 @@ fn ends(recording: &Path, positions: &Positions, objects: &[u64]) -> Result<Ends
                 _ => {}
             }
         }
-        last.extend(place(last_own).map(|place| (path.clone(), place)));
+        let later = lines.last(&path).filter(|(at, _)| last_own.is_none_or(|own| own.at < *at));
+        let last_place = later.map(|(_, line)| line.to_string()).or_else(|| line(last_own?));
+        last.extend(last_place.map(|place| (path.clone(), place)));
         let held = |(object, for_reading, taken)| Held { path: path.clone(), object, for_reading, place: place(taken) };
         all.extend(own.into_iter().map(held));
     }

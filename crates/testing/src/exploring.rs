@@ -22,11 +22,13 @@ use super::baseline::Baseline;
 use super::judge::{Cause, Failure};
 use super::kept::copy;
 use super::observation::Observation;
+use super::predicting::own_lines;
 use super::settings::{Settings, TestError};
 use execution::Execution;
 use executions::Executions;
 use foretrace_explore::{Ended, Tally, bounded, explore};
 use foretrace_harness::{Ending, Folder, Positions, STDERR, ThreadNames, deadlock_in_words};
+use foretrace_walker::Options;
 use rustc_hash::FxHashSet;
 use schedule::{Onward, TURN};
 use spin::Loop;
@@ -147,7 +149,7 @@ pub fn explore_program(
 ) -> Result<Explored, TestError> {
     let onward = Onward { turn: TURN, all: bounds.events, second: this_second() };
     let shared = Rc::new(RefCell::new(Executions::new((settings, baseline), work, onward, bounds.runs)));
-    let mut collected = Collected::default();
+    let mut collected = Collected { walk: settings.walk.clone(), ..Collected::default() };
     let (tally, ended) = match State::start(shared.clone()) {
         Some(start) => {
             let runs = |explored: &mut Explored| explored.runs = shared.borrow().runs;
@@ -205,7 +207,7 @@ pub fn reverse_program(
 ) -> Result<Explored, TestError> {
     let onward = Onward { turn: TURN, all: bounds.events, second: this_second() };
     let mut executions = Executions::new((settings, baseline), work, onward, bounds.runs);
-    let mut collected = Collected::default();
+    let mut collected = Collected { walk: settings.walk.clone(), ..Collected::default() };
     coverage::cover(&mut executions, &mut |run, late| {
         collected.explored.classes += 1;
         collected.late = late;
@@ -244,6 +246,8 @@ fn late_waits(run: &Execution, other: Option<&str>) -> Result<Vec<String>, TestE
 
 #[derive(Default)]
 struct Collected {
+    /// How traces of failing runs are made.
+    walk: Options,
     explored: Explored,
     seen: FxHashSet<u128>,
     error: Option<TestError>,
@@ -367,7 +371,8 @@ impl Collected {
                 let output = run.place.join("output");
                 let mut positions = Positions::default();
                 positions.learn(recording)?;
-                deadlock_in_words(&output, recording, &positions)?
+                let lines = own_lines(recording, &self.walk);
+                deadlock_in_words(&output, recording, (&positions, &lines))?
             }
         };
         let late = late_waits(run, self.late.as_deref())?;

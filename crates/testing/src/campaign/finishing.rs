@@ -5,7 +5,7 @@ use crate::attempt::{Attempt, Kind};
 use crate::baseline::Unsteady;
 use crate::judge::{Effect, Failure, judge};
 use crate::minimise::{Shortened, fewest};
-use crate::predicting::is_of_library;
+use crate::predicting::{is_of_library, own_lines};
 use crate::report::{Find, Report};
 use crate::runner::{SLEPT, cut_of, is_stopped};
 use crate::settings::TestError;
@@ -310,7 +310,8 @@ impl Campaign<'_> {
 
     /// Where the threads of a recording came last.
     pub(super) fn last_places(&self, recording: &Path) -> Result<Vec<String>, TestError> {
-        let places = recorder::last_places(recording, &self.positions)?;
+        let lines = own_lines(recording, &self.settings.walk);
+        let places = recorder::last_places(recording, (&self.positions, &lines))?;
         let sources = sources(recording, &self.settings.walk.programs);
         Ok(places.iter().map(|(thread, place)| story::last_place(thread, place, sources.as_ref())).collect())
     }

@@ -5,12 +5,12 @@ use crate::attempt::{Attempt, Kind};
 use crate::baseline::Baseline;
 use crate::judge::{Effect, judge};
 use crate::observation::Observation;
-use crate::predicting::MOST_OBSERVED;
+use crate::predicting::{MOST_OBSERVED, own_lines};
 use crate::report::{ENDLESS_UNRECORDED, FAILS_UNRECORDED};
 use crate::runner::{Ran, Unrecorded, cut_of, is_search, is_stopped, is_usual};
 use crate::settings::TestError;
 use crate::state::Shown;
-use foretrace_harness::{self as recorder, Scheduling};
+use foretrace_harness::{self as recorder, OwnLines, Scheduling};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -225,7 +225,8 @@ impl Campaign<'_> {
     /// That no run ends, and where threads were last in this one.
     fn endless(&mut self, ran: &Ran) -> TestError {
         let learned = self.positions.learn(ran.folder.path());
-        let places = learned.and_then(|()| recorder::last_places(ran.folder.path(), &self.positions));
+        let places =
+            learned.and_then(|()| recorder::last_places(ran.folder.path(), (&self.positions, &OwnLines::default())));
         let line = |(name, place): (String, String)| format!("{name} after {place}");
         let threads = places.map(|places| places.into_iter().map(line).take(MOST_TOLD).collect()); // they are an extra
         TestError::Endless(self.runner.limit(), threads.unwrap_or_default())
@@ -305,8 +306,10 @@ impl Campaign<'_> {
     pub(super) fn explain_deadlock(&mut self, at: usize, ran: &Ran) -> Result<(), TestError> {
         let may_wait = matches!(ran.seen.ending, recorder::Ending::Deadlock | recorder::Ending::Hang);
         if may_wait && self.state.found[at].deadlock.is_empty() {
-            let lines = recorder::deadlock_in_words(&ran.output, ran.folder.path(), &self.positions)?;
-            self.state.found[at].deadlock = lines;
+            let recording = ran.folder.path();
+            let lines = own_lines(recording, &self.settings.walk);
+            self.state.found[at].deadlock =
+                recorder::deadlock_in_words(&ran.output, recording, (&self.positions, &lines))?;
         }
         Ok(())
     }

@@ -1,8 +1,20 @@
 //! Places of a trace as people read them: lines, the program's own code before a library's, functions, files below the project.
 
+use crate::workplace::bytes_of;
+use foretrace_harness::OwnLines;
 use foretrace_report::below_project;
 use foretrace_trace::{BlockKind, Blocks, EventId, Trace};
 use foretrace_walker::program::is_of_library;
+use foretrace_walker::{Options, walk};
+use std::path::Path;
+
+/// The program's own lines in a recorded run; none where it gives no trace, or where making that takes seconds.
+pub fn own_lines(recording: &Path, options: &Options) -> OwnLines {
+    const MOST_BYTES: u64 = 16 << 20;
+    let is_short = bytes_of(recording).is_ok_and(|bytes| bytes <= MOST_BYTES);
+    let walked = is_short.then(|| walk(recording, options, |_| ()).ok()).flatten();
+    walked.map(|(walked, ())| OwnLines::of_trace(&walked.trace)).unwrap_or_default()
+}
 
 /// A place without its column.
 pub fn line_of(loc: &str) -> &str {
