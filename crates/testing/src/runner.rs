@@ -123,6 +123,11 @@ impl<'s> Runner<'s> {
         value(&self.released)
     }
 
+    /// Whether a run gets about as long, once its threads are let go, as it may need then: not where its limit is far shorter than that.
+    pub fn lets_end(&self) -> bool {
+        self.settings.run_limit.is_some() || self.released() / 2 <= self.limit()
+    }
+
     /// How long a run takes at most.
     pub fn longest(&self) -> Duration {
         let limit = self.limit();

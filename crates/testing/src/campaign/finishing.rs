@@ -190,7 +190,7 @@ impl Campaign<'_> {
         self.prefer_the_cause(number, &mut found)?;
         let found_by_exploring = found.is_explored;
         let Found { failure, shown, recordings, deadlock, late, after_runs, after, .. } = found;
-        let hung_again = self.were_seen_apart(&shown, &recordings);
+        let hung_again = self.runner.lets_end() && self.were_seen_apart(&shown, &recordings);
         let mut find = Find::new(failure, 0, after_runs, after);
         // Of a schedule that nothing came to, the name of its accesses tells less than the turns of a recorded run that fails by itself.
         let has_recording = recordings.first().is_some_and(|(_, folder)| folder.is_dir());
