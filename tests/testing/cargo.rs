@@ -273,3 +273,56 @@ fn tests_run_as_cargo_runs_them() {
     assert_eq!(run.status, Some(0), "all was tried, what the harness of Rust does included: {report:#}");
     assert!(run.err.contains("macros: left out: ") && run.err.contains("since they are ignored: fails"), "{}", run.err);
 }
+
+/// Locks that calls of libraries take, and a comparison that is derived.
+const BY_CALLS: &str = r#"
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, mpsc};
+
+#[derive(PartialEq)]
+enum Status {
+    Ready,
+    Started,
+}
+
+#[test]
+fn starts_once() {
+    static STATUS: Mutex<Status> = Mutex::new(Status::Ready);
+    static STARTS: AtomicU32 = AtomicU32::new(0);
+    let start = || {
+        if *STATUS.lock().unwrap() == Status::Ready {
+            *STATUS.lock().unwrap() = Status::Started;
+            STARTS.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    std::thread::scope(|scope| [0, 1].map(|_| scope.spawn(start)).map(|thread| thread.join().unwrap()));
+    assert_eq!(STARTS.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn hears_nothing() {
+    static HEARD: Mutex<u32> = Mutex::new(0);
+    let (sender, receiver) = mpsc::channel::<u32>();
+    let receiver = Mutex::new(receiver);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                *HEARD.lock().unwrap() += 1;
+                receiver.lock().unwrap().recv().unwrap();
+            });
+        }
+    });
+    drop(sender);
+}
+"#;
+
+#[test]
+fn stories_have_the_lines_of_calls() {
+    let workshop = project("by-calls", BY_CALLS);
+    let run = test(&workshop.path(""), "--stop-after 1");
+    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err));
+    let told = |name: &str| find(&report, name)["finds"][0].to_string();
+    let (compared, deadlock) = (told("starts_once"), told("hears_nothing"));
+    assert!(compared.contains("src/lib.rs:16") && !compared.contains("src/lib.rs:5"), "{compared}");
+    assert!(deadlock.contains("holds the lock it took at src/lib.rs:34"), "{deadlock}");
+}

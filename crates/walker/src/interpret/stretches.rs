@@ -14,7 +14,8 @@ impl Walk<'_, '_> {
             return;
         }
         let fits = |pattern: &Pattern| pattern.fits(&function.name) || pattern.fits(&function.symbol);
-        let is_own = !self.program.is_library(function) || options.include.as_ref().is_some_and(fits);
+        let is_written = !self.program.is_library(function) && !function.is_derived;
+        let is_own = is_written || options.include.as_ref().is_some_and(fits);
         let is_wanted = options.functions.as_ref().map_or(is_own, fits);
         if !is_wanted {
             return;
@@ -88,7 +89,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The innermost function of the program's own, and how far it is; of a library's, if there is no other, but for operations of atomics.
+    /// The innermost function of the program's own that somebody wrote, and how far it is; of a library's, if there is no other, but for operations of atomics.
     pub(super) fn place(&self) -> Option<(usize, usize)> {
         let frame = &self.thread.frames[self.acting_frame()?];
         Some((frame.function?, frame.next))
@@ -96,16 +97,16 @@ impl Walk<'_, '_> {
 
     /// The frame of that function, by its position.
     pub(super) fn acting_frame(&self) -> Option<usize> {
-        let own = |frame: &Frame| {
-            let function = frame.function.map(|function| &self.program.functions[function]);
-            function.is_some_and(|function| !self.program.is_library(function))
-        };
+        let function = |frame: &Frame| frame.function.map(|function| &self.program.functions[function]);
+        let own = |frame: &Frame| function(frame).is_some_and(|function| !self.program.is_library(function));
+        let written = |frame: &Frame| own(frame) && function(frame).is_some_and(|function| !function.is_derived);
         let known = |frame: &Frame| frame.function.is_some();
         let acts = |frame: &Frame| frame.function.is_some_and(|function| !self.program.functions[function].is_atomic);
         let frames = &self.thread.frames;
         frames
             .iter()
-            .rposition(own)
+            .rposition(written)
+            .or_else(|| frames.iter().rposition(own))
             .or_else(|| frames.iter().rposition(acts))
             .or_else(|| frames.iter().rposition(known))
     }

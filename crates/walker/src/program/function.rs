@@ -35,6 +35,8 @@ pub(crate) struct Function {
     pub is_library: bool,
     /// Whether it is an operation of an atomic that a library offers.
     pub is_atomic: bool,
+    /// Whether a `derive` made it: it acts for its caller.
+    pub is_derived: bool,
     /// Whether it is the compare-and-swap of a pointer that libstdc++ keeps under a lock: it reads and compares in one step, as an atomic does.
     pub compares_and_swaps: bool,
     /// Whether some instruction uses the value of the one of this index.
@@ -160,6 +162,7 @@ pub(super) fn flatten(function: sidecar::Function, unit: usize, unit_id: u32) ->
         address: None,
         is_library: false,
         is_atomic: false,
+        is_derived: false,
         prepared: OnceLock::new(),
         loops: OnceLock::new(),
         meets: OnceLock::new(),

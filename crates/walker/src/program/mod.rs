@@ -184,6 +184,7 @@ impl Program {
             function.is_library = made_by_rustc || code.is_some_and(|code| code != Code::Own);
             let of_library = || self.library_position(unit, function.location);
             function.is_atomic = function.is_library && of_library().is_some_and(|at| holds_atomics(&at.file));
+            function.is_derived = self.units[unit].is_derived(function);
             let unknown = code.unwrap_or(if function.is_library { Code::Library } else { Code::Own });
             let code_of = |one: &Instruction| self.units[unit].code(one.location).unwrap_or(unknown);
             function.codes = function.instructions.iter().map(code_of).collect();
@@ -291,11 +292,14 @@ impl Program {
         self.modules.iter().map(|module| module.path.as_path())
     }
 
-    /// Whether a site lies in a function of a library that was compiled with the program, such as a template of C++'s. Events from there
-    /// have the position of the call that led to it.
+    /// Whether a site lies in a function of a library that was compiled with the program, such as a template of C++'s, or in one that was
+    /// derived. Events from there have the position of the call that led to it.
     pub fn is_in_library(&self, site: Site) -> bool {
         match self.find(site) {
-            Some((function, _)) => self.is_library(&self.functions[function]),
+            Some((function, _)) => {
+                let function = &self.functions[function];
+                self.is_library(function) || function.is_derived
+            }
             None => self.positions(site.0).first().is_none_or(Position::is_library),
         }
     }

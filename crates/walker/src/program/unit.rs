@@ -1,7 +1,7 @@
 //! What a unit's side-car says of all its functions.
 
-use super::Code;
 use super::position::openmp_name;
+use super::{Code, Function};
 use foretrace_instrument::sidecar::{Location, LocationId, Unit};
 use std::ops::Range;
 
@@ -64,6 +64,28 @@ impl UnitInfo {
         };
         std::iter::successors(known(location), move |(location, ..)| known(location.inlined_at)).take(64)
     }
+
+    /// Whether a `derive` made a function: all of it is where that has the trait's name, and the return at the end of the name.
+    pub fn is_derived(&self, function: &Function) -> bool {
+        let Some(name) = trait_of(&function.name) else { return false };
+        let place = |id| self.outwards(id).last().map(|(at, ..)| (at.file, at.line, at.column));
+        let mut places = function.instructions.iter().filter_map(|instruction| place(instruction.location));
+        let (Some(start), Some(declared)) = (places.next(), place(function.location)) else { return false };
+        let end = (start.0, start.1, start.2 + name.len() as u32);
+        let mut returns = false;
+        let is_there = |place| {
+            returns |= place == end;
+            place == start || place == end
+        };
+        start.1 == declared.1 && places.all(is_there) && returns
+    }
+}
+
+/// The trait's own name in that of a function which implements it: `PartialEq` of `<Status as core::cmp::PartialEq>::eq`.
+fn trait_of(function: &str) -> Option<&str> {
+    let (of_trait, _) = function.strip_prefix('<')?.rsplit_once(">::")?;
+    let (_, path) = of_trait.rsplit_once(" as ")?;
+    path.rsplit("::").next()
 }
 
 /// A location whose function has its name in the source.
@@ -72,4 +94,16 @@ fn named(mut location: Location) -> Location {
         location.function = name;
     }
     location
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_of_a_trait_has_its_name() {
+        assert_eq!(trait_of("<job::Status as core::cmp::PartialEq>::eq"), Some("PartialEq"));
+        assert_eq!(trait_of("<Pair<u8> as Clone>::clone"), Some("Clone"));
+        assert_eq!((trait_of("job::Status::eq"), trait_of("<job::Status>::eq")), (None, None));
+    }
 }
