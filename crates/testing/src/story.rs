@@ -15,6 +15,8 @@ const WIDEST_TEXT: usize = 48;
 const WIDEST_THREAD: usize = 30;
 const WIDEST_PLACE: usize = 28;
 const WIDEST_VARIABLE: usize = 24;
+/// The widest column of what accesses of a block do.
+const WIDEST_ACT: usize = 40;
 
 /// Widest variables of a title.
 const WIDEST_VARIABLES: usize = 40;
@@ -230,7 +232,13 @@ fn short_act(act: &str) -> String {
     let variable = &below_folders(variable);
     let variable = variable_within(variable, WIDEST_VARIABLE);
     let short = few_fields(variable).filter(|_| variable.chars().count() > WIDEST_VARIABLE);
-    cut(&format!("{verb} {}", short.as_deref().unwrap_or(variable)), 40).into_owned()
+    let variable = short.as_deref().unwrap_or(variable);
+    let told = match *parts(variable, &['.', '…']) {
+        // Not even the name of the object has room.
+        [object, .., last] if verb.len() + object.chars().count() + 2 >= WIDEST_ACT => format!("{verb} …{last}"),
+        _ => format!("{verb} {variable}"),
+    };
+    cut(&told, WIDEST_ACT).into_owned()
 }
 
 /// A place, or several of one way, without as many of the folders in front as make it too wide. The file and the line stay.
