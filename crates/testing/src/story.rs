@@ -184,14 +184,25 @@ fn variable_within(mut variable: &str, most: usize) -> &str {
     variable
 }
 
+/// What is done, and to which variable.
+fn verb_and_variable(act: &str) -> Option<(&str, &str)> {
+    const UPDATES: &str = "reads and writes";
+    match act.strip_prefix(UPDATES) {
+        Some(variable) => Some((&act[..UPDATES.len()], variable.trim_start())),
+        None => act.split_once(' '),
+    }
+}
+
 /// What an access does, with its variable without so many modules and functions, or else with its last field alone.
 fn act_within(act: &str, most: usize) -> String {
-    let Some((verb, variable)) = act.split_once(' ') else { return act.to_string() };
+    let Some((verb, variable)) = verb_and_variable(act) else { return act.to_string() };
     let most = most.saturating_sub(verb.len() + 1);
     let variable = variable_within(variable, most);
     let fields = variable.rsplit(':').next().unwrap_or(variable); // before that is a file, or a function
     match parts(fields, &['.', '…']).as_slice() {
-        [_, .., last] if variable.chars().count() > most && last.chars().count() < most => format!("{verb} …{last}"),
+        [_, .., last] if variable.chars().count() > most && !last.is_empty() && last.chars().count() < most => {
+            format!("{verb} …{last}")
+        }
         _ => format!("{verb} {variable}"),
     }
 }
@@ -228,7 +239,7 @@ fn parts<'a>(variable: &'a str, separators: &[char]) -> Vec<&'a str> {
 
 /// What an access does, where the fields between the first two and the last of its variable are left out if they are many.
 fn short_act(act: &str) -> String {
-    let Some((verb, variable)) = act.split_once(' ') else { return act.to_string() };
+    let Some((verb, variable)) = verb_and_variable(act) else { return act.to_string() };
     let variable = &below_folders(variable);
     let variable = variable_within(variable, WIDEST_VARIABLE);
     let short = few_fields(variable).filter(|_| variable.chars().count() > WIDEST_VARIABLE);
@@ -401,6 +412,11 @@ mod tests {
             short_variables("current, (std) _Sp_counted_ptr_inplace<..>.id", 30),
             "current, (std) _Sp_counted_ptr_inplace<..>.id"
         );
+        assert_eq!(short_act("reads heap@../a/long/way/to/queue.cpp:10+4 = 0"), "reads heap@queue.cpp:10+4 = 0");
+        assert_eq!(short_act("reads (std) _Sp_counted_ptr_inplace<..>._M_use_count"), "reads …_M_use_count");
+        let both = short_act("reads and writes (std) _Sp_counted_ptr_inplace<..>");
+        assert_eq!(both, "reads and writes (std) _Sp_counted_ptr_…");
+        assert_eq!(act_within(&both, 24), both);
         assert_eq!(variable_within("Bus_Test::TestBody:bus.subs_[0]", 24), "TestBody:bus.subs_[0]");
         assert_eq!(variable_within("heap@queue.h:735+180.next_of_all", 20), "heap@queue.h:735+180.next_of_all");
         assert_eq!(variable_within("(std) Inner<a::Packet<usize>>.result", 20), "(std) Inner<a::Packet<usize>>.result");
