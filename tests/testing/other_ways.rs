@@ -52,3 +52,15 @@ fn another_way_is_told_and_its_witness_checked() {
     let replayed = ran(foretrace().args(exactly).arg(&witness).arg("--").arg(workshop.path("program")));
     assert!(replayed.out.contains("to the letter, 3 of 3 times"), "{}{}", replayed.out, replayed.err);
 }
+
+/// The failing run along the schedule to the assertion shows which write comes between the thread's own accesses: that is told.
+#[test]
+fn what_comes_between_is_told_where_a_branch_goes_another_way() {
+    for seed in [7, 20] {
+        let found = report(&built_with("fast-lock.c", ""), &format!("--seed {seed}"));
+        let find = &found["tests"][0]["finds"][0];
+        assert_eq!(find["known"], "observed", "{find:#}");
+        let story = find["story"].to_string();
+        assert!(story.contains("it reads back what thread"), "{find:#}");
+    }
+}

@@ -174,14 +174,23 @@ impl Campaign<'_> {
             return Ok(Some(find));
         }
         let by_itself = |shown: &Shown| shown.attempt.kind == Kind::Observed;
+        let recordings: Vec<PathBuf> = found.recordings.iter().map(|(_, folder)| folder.clone()).collect();
+        let branch = |shown: &&Shown| shown.reached && shown.attempt.kind == Kind::OtherWay;
+        let asked = |Attempt { accesses, variable, .. }: &Attempt| (accesses[0].thread.clone(), variable.clone());
+        let branches: Vec<_> = found.shown.iter().filter(branch).map(|shown| asked(&shown.attempt)).collect();
         found.shown.sort_by_key(|shown| {
             let Attempt { rank, kind, .. } = shown.attempt;
             // What several calls and turns of a thread make of others' work is mostly an effect of what happens within one of them.
             let is_wide = shown.attempt.is_whole_thread();
             // What passing runs show, too, is no cause by itself.
             let is_usual = self.state.plan.is_shown(&shown.attempt.class);
-            // Three accesses say more than the branch that follows from them.
-            let is_effect = kind == Kind::OtherWay;
+            // Three accesses say more than the branch that follows from them. Of those that only the run along the branch's schedule shows,
+            // these are the ones that interrupt what leads to the branch: any other may be one of many that make it together.
+            let is_of_schedule = by_itself(shown)
+                && !branches.is_empty()
+                && !branches.contains(&asked(&shown.attempt))
+                && !recordings.contains(&shown.attempt.recording);
+            let is_effect = if is_of_schedule { 2 } else { u8::from(kind == Kind::OtherWay) };
             let is_other = found.failure.is_use_after_free() && !shown.attempt.is_use_after_free();
             let (is_internal, in_libraries) = (shown.attempt.is_internal(), shown.attempt.in_libraries());
             let by_itself = by_itself(shown);
