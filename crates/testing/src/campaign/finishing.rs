@@ -199,7 +199,7 @@ impl Campaign<'_> {
         self.prefer_the_cause(number, &mut found)?;
         let found_by_exploring = found.is_explored;
         let Found { failure, shown, recordings, deadlock, late, after_runs, after, .. } = found;
-        let hung_again = self.runner.lets_end() && self.were_seen_apart(&shown, &recordings);
+        let hung_again = self.were_seen_apart(&shown, &recordings) && !self.may_be_slow(&shown);
         let mut find = Find::new(failure, 0, after_runs, after);
         // Of a schedule that nothing came to, the name of its accesses tells less than the turns of a recorded run that fails by itself.
         let has_recording = recordings.first().is_some_and(|(_, folder)| folder.is_dir());
@@ -279,6 +279,13 @@ impl Campaign<'_> {
         let seeds = || recordings.iter().map(|(seed, _)| *seed);
         let apart = seeds().max().zip(seeds().min()).map_or(0, |(last, first)| last - first);
         !shown.is_empty() && !recordings.is_empty() || apart >= self.jobs() as u64
+    }
+
+    /// Whether runs may come to their limit by foretrace's doing: the limit is short for the program, or no recorded run has come to its end,
+    /// and runs without recording have.
+    fn may_be_slow(&self, shown: &[Shown]) -> bool {
+        let (recorded, unrecorded) = (self.state.report.recorded.passed, self.state.baseline.runs());
+        !self.runner.lets_end() || shown.is_empty() && recorded == 0 && unrecorded > 0
     }
 
     /// Whether one run came to its limit, and nothing says that it would not have come to its end: then a note tells so.
