@@ -319,7 +319,7 @@ fn hears_nothing() {
 #[test]
 fn stories_have_the_lines_of_calls() {
     let workshop = project("by-calls", BY_CALLS);
-    let run = test(&workshop.path(""), "--stop-after 1");
+    let run = test(&workshop.path(""), "--stop-after 1 --run-limit 2");
     let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err));
     let told = |name: &str| find(&report, name)["finds"][0].to_string();
     let (compared, deadlock) = (told("starts_once"), told("hears_nothing"));
