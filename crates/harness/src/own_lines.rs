@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn events_of_the_programs_own_have_lines() {
-        let mut builder = TraceBuilder::new(Data::Values);
+        let mut builder = TraceBuilder::new(Data::Symbolic);
         builder.int_var("x", 0);
         builder.acquire(1, "lock").at("src/main.rs:7:40");
         builder.read(1, "x", "a").at("/rustc/0/library/core/src/sync/atomic.rs:9:1");
