@@ -27,6 +27,22 @@ fn who_looks_at_a_clock_has_slept() {
     assert!(failures(&report).is_empty() && report["tests"][0]["complete"] == true, "{report:#}");
 }
 
+/// So has the time passed for who waits for it.
+#[test]
+fn who_waits_for_a_sleeper_sees_that_time_has_passed() {
+    let right = built_with("slept-elsewhere.c", "");
+    for seed in ["1", "2", "3", "4"] {
+        let mut record = foretrace();
+        record.args(["record", "--seed", seed, "-o"]).arg(right.path(seed)).arg("--").arg(right.path("program"));
+        let run = ran(&mut record);
+        assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
+    }
+    let right = report(&right, "--time 10");
+    assert_eq!(failures(&right), "", "{right:#}");
+    let wrong = report(&built_with("slept-elsewhere.c", "-DWRONG"), "--time 10 --stop-after 1");
+    assert!(failures(&wrong).contains("MILLISECONDS"), "{wrong:#}");
+}
+
 /// Where threads look at the clock in another order than in the recording, none sees an earlier moment than another one has seen.
 #[test]
 fn who_looks_at_a_clock_later_sees_a_later_moment() {

@@ -528,23 +528,29 @@ fn choose() -> Choice {
 const MOST_SKIPPED: u32 = 1000;
 static SKIPPED: AtomicU32 = AtomicU32::new(0);
 
-/// Whether the thread, which has the turn, need not sleep: no other thread can go on, is in the kernel or waits up to a limit, and nothing can
-/// come from elsewhere.
+/// Whether the thread, which has the turn, need not sleep in the run of a test.
 pub fn skips_sleep(thread: &Thread) -> bool {
+    let skips = release::is_of_test() && SKIPPED.load(Relaxed) < MOST_SKIPPED && is_alone(thread);
+    if skips {
+        SKIPPED.fetch_add(1, Relaxed);
+    }
+    skips
+}
+
+/// Whether no other thread than this one, which has the turn, can go on, is in the kernel or waits up to a limit, and nothing can come from
+/// elsewhere.
+pub fn is_alone(thread: &Thread) -> bool {
     let waits = |other: &Thread| match other.turn.state.get() {
         State::Blocked => other.turn.deadline.get().is_none(),
         State::Done => true,
         State::Outside | State::Ready => false,
     };
-    if !controlled() || !release::is_of_test() || SKIPPED.load(Relaxed) >= MOST_SKIPPED || waking::by_others() {
+    if !controlled() || waking::by_others() {
         return false;
     }
     LOCK.lock();
     let alone = threads::all().all(|other| core::ptr::eq(other, thread) || waits(other));
     LOCK.unlock();
-    if alone {
-        SKIPPED.fetch_add(1, Relaxed);
-    }
     alone
 }
 

@@ -1,10 +1,10 @@
 //! Sleeping. If one thread runs at a time, a thread that sleeps lets the others run instead. It really sleeps only if no other thread can
 //! run. In the runs of a test it does not even then, if nothing else can come meanwhile: the program's clocks go on instead. Who let others run
-//! has slept when it looks at a clock: it sleeps the rest then.
+//! has slept when it looks at a clock: it sleeps the rest then. So does who looks at a clock after it, if nobody else can go on.
 
 use core::cell::Cell;
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
 use super::{interpose, real, threads, tracked};
 use crate::controller;
@@ -59,22 +59,64 @@ fn note_cut_short() {
     }
 }
 
-/// The thread owes the rest of a sleep, up to this moment of the monotonic clock.
-fn owe(until: Timespec) {
-    if let Some(thread) = tracked() {
-        thread.sleeps_until.set(until);
+/// The end of a sleep, by the monotonic clock of the system and by that of the program.
+#[derive(Clone, Copy)]
+struct End {
+    real: Timespec,
+    program: Timespec,
+}
+
+/// The latest end of a sleep that a thread did not wait for, by the program's monotonic clock, in nanoseconds.
+static LATEST_END: AtomicI64 = AtomicI64::new(0);
+
+impl End {
+    /// That of a sleep which begins now.
+    fn of(span: Timespec) -> End {
+        let program = program_time::now(sys::CLOCK_MONOTONIC).plus(span);
+        End { real: sys::now(sys::CLOCK_MONOTONIC).plus(span), program }
+    }
+
+    /// The thread owes the rest of this sleep.
+    fn owe(self) {
+        if let Some(thread) = tracked() {
+            thread.sleeps_until.set(self.real);
+            LATEST_END.fetch_max(program_time::nanoseconds(self.program), Relaxed);
+        }
     }
 }
 
-/// Sleeps what the thread owes of its last sleep: it looks at a clock now.
+/// Sleeps what the thread owes of its last sleep, and what is left of others' sleeps that are over, if the thread is alone: it looks at a clock now.
 pub fn sleep_the_rest() {
     let Some(thread) = tracked() else { return };
     let until = thread.sleeps_until.replace(NOTHING);
-    let left = until.since(sys::now(sys::CLOCK_MONOTONIC));
-    let is_over = program_time::nanoseconds(until) == 0 || program_time::nanoseconds(left) <= 0;
-    if !is_over && !is_skipped(left, false) {
+    if program_time::nanoseconds(until) != 0 {
+        sleep_at_most(i64::MAX, until.since(sys::now(sys::CLOCK_MONOTONIC)));
+    }
+    let left_of_others = || {
+        let now = program_time::nanoseconds(program_time::now(sys::CLOCK_MONOTONIC));
+        program_time::timespec(LATEST_END.load(Relaxed).saturating_sub(now).max(0))
+    };
+    if program_time::nanoseconds(left_of_others()) > 0 && is_alone(thread) {
+        sleep_at_most(MOST_OF_OTHERS, left_of_others());
+    }
+}
+
+/// Nanoseconds of others' sleeps that a thread really sleeps: without recording, others need not have come to the end of a longer one.
+const MOST_OF_OTHERS: i64 = 1_000_000_000;
+
+/// Sleeps, or skips, what is left. If it is more nanoseconds than these, it only skips.
+fn sleep_at_most(most: i64, left: Timespec) {
+    let nanoseconds = program_time::nanoseconds(left);
+    if nanoseconds > 0 && !is_skipped(left, false) && nanoseconds <= most {
         really(|| real::nanosleep(&raw const left, core::ptr::null_mut()));
     }
+}
+
+fn is_alone(thread: &'static Thread) -> bool {
+    thread.occupy();
+    let is_alone = controller::is_alone(thread);
+    thread.end();
+    is_alone
 }
 
 /// A sleep that a handler may end; `left`, if the program wants it, gets what is left then.
@@ -97,12 +139,10 @@ fn sleep_for(span: *const Timespec, left: *mut Timespec) -> c_int {
     // SAFETY: the program's pointer.
     let asked = unsafe { span.as_ref() };
     let passed = asked.is_some_and(|span| program_time::pass(*span));
-    let begun = sys::now(sys::CLOCK_MONOTONIC);
+    let end = asked.filter(|_| !passed).map(|span| End::of(*span));
     if yielded_or_cancelled() {
         note_cut_short();
-        if let Some(span) = asked.filter(|_| !passed) {
-            owe(begun.plus(*span));
-        }
+        end.into_iter().for_each(End::owe);
         return 0;
     }
     if asked.is_some_and(|span| is_skipped(*span, passed)) {
@@ -150,13 +190,13 @@ fn sleep_by(by: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec)
         0 => program_time::pass(*at),
         _ => program_time::pass_to(Deadline { clock: by, at: *at }),
     });
-    let until = asked.filter(|_| !passed).map(|at| match flags & AT_A_MOMENT {
-        0 => sys::now(sys::CLOCK_MONOTONIC).plus(*at),
-        _ => Deadline { clock: by, at: *at }.monotonic(),
+    let end = asked.filter(|_| !passed).map(|at| match flags & AT_A_MOMENT {
+        0 => End::of(*at),
+        _ => End::of(Deadline { clock: by, at: *at }.monotonic().since(sys::now(sys::CLOCK_MONOTONIC))),
     });
     if yielded_or_cancelled() {
         note_cut_short();
-        until.into_iter().for_each(owe);
+        end.into_iter().for_each(End::owe);
         return 0;
     }
     if flags & AT_A_MOMENT == 0 || !program_time::shifted(by) {
