@@ -1,7 +1,7 @@
 //! The states that prefixes reach, looked at between the steps that threads can race for.
 //!
 //! Where a data structure is under one lock, each section reads what earlier ones wrote, and few orders of the sections fit the values: a puzzle for
-//! a solver, and few states. Three things keep states few.
+//! a solver, and few states. Four things keep states few.
 //!
 //! - A step that commutes with whatever other threads can do before it is taken at once, alone: a persistent set of one step (Godefroid,
 //!   "Partial-Order Methods for the Verification of Concurrent Systems", LNCS 1032, chapter 4). Each prefix without it can be made longer by it,
@@ -19,14 +19,15 @@ use crate::filters::RegionsByThread;
 use crate::options::{Options, Strategy};
 use crate::verdict::Decider;
 use foretrace_encodings::TraceView;
-use foretrace_index::Region;
 use foretrace_trace::{
-    Event, EventId, Feasibility, Independence, Model, Node, Op, Semantics, State, States, SyncId, SyncKind, TermId,
-    ThreadId, Trace, Triple, VarId, Why,
+    Event, EventId, Feasibility, Independence, Model, Op, Semantics, State, States, SyncId, ThreadId, Trace, Triple,
+    VarId, Why,
 };
+use independence::{Accesses, can_wait, commutes, counts, guarded, tried};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
+mod independence;
 #[cfg(test)]
 mod tests;
 
@@ -85,6 +86,8 @@ struct Making<'r, 't> {
     /// The variable that is asked about.
     var: VarId,
     states: States,
+    /// The steps since the state that is looked at.
+    path: Vec<EventId>,
     made: Reachable,
 }
 
@@ -122,10 +125,12 @@ impl<'t> Reachability<'t> {
 
     /// All states, for candidates on a variable; nothing if there are more than so many, or `go_on` says no.
     pub(crate) fn all(&self, var: VarId, most: usize, go_on: &dyn Fn() -> bool) -> Option<Reachable> {
-        let mut making = Making { of: self, var, states: States::default(), made: Reachable::default() };
+        let made = Reachable::default();
+        let mut making = Making { of: self, var, states: States::default(), path: Vec::new(), made };
         let mut first = self.semantics.initial();
         making.take_at_once(&mut first);
         making.states.insert(&first);
+        making.made.steps.clone_from(&making.path);
         while let Some(state) = making.states.get(making.made.count()) {
             let is_late = making.made.count().is_multiple_of(LOOK) && !go_on();
             if is_late || making.is_large(most) {
@@ -137,11 +142,11 @@ impl<'t> Reachability<'t> {
     }
 
     fn is_taken_at_once(&self, event: EventId, asked: VarId) -> bool {
-        self.commutes[event.index()] || self.is_unseen(event, asked)
+        self.commutes[event.index()] || self.is_irrelevant(event, asked)
     }
 
     /// Whether nothing that is asked depends on when an event comes: an access of a variable whose values are forgotten, or a lock that guards only such.
-    fn is_unseen(&self, event: EventId, asked: VarId) -> bool {
+    fn is_irrelevant(&self, event: EventId, asked: VarId) -> bool {
         let op = &self.view.trace.event(event).op;
         let is_forgotten = |var: VarId| var != asked && !self.counts[var.index()];
         let guards_nothing = |lock: SyncId| {
@@ -170,31 +175,28 @@ impl Making<'_, '_> {
 
     /// Has a thread go on from a state, to where others may see what it did.
     fn go_on(&mut self, mut state: State, thread: ThreadId) {
-        let first = self.made.steps.len();
+        self.path.clear();
         let event = match self.by_steps_that_can_wait(&mut state, thread) {
-            Reached::Nowhere => return self.end_nowhere(first),
-            Reached::State if self.made.steps.len() == first => return,
-            Reached::State => return self.end_at(first, &state),
+            Reached::Nowhere => return self.end_nowhere(),
+            Reached::State if self.path.is_empty() => return,
+            Reached::State => return self.end_at(&state),
             Reached::Visible(event) => event,
         };
-        let before = first..self.made.steps.len();
-        let mut is_taken = false;
+        let before = self.path.len();
         let waiting = self.of.semantics.releasable(&state, event);
         let choices = if waiting.is_empty() { vec![None] } else { waiting.into_iter().map(Some).collect() };
+        let mut is_taken = false;
         for choice in choices {
             let mut next = state.clone();
-            let own = if is_taken { self.made.steps.len() } else { first };
-            if is_taken {
-                self.made.steps.extend_from_within(before.clone());
-            }
             if self.take(&mut next, event, choice) {
                 is_taken = true;
                 self.take_at_once(&mut next);
-                self.end_at(own, &next);
+                self.end_at(&next);
             }
+            self.path.truncate(before);
         }
         if !is_taken {
-            self.end_nowhere(first);
+            self.end_nowhere();
         }
     }
 
@@ -207,39 +209,42 @@ impl Making<'_, '_> {
             if !self.take(state, event, None) {
                 return Reached::Nowhere;
             }
-            let before = self.made.steps.len();
+            let before = self.path.len();
             self.take_at_once(state);
-            let Making { of, made, var, .. } = self;
+            let Making { of, path, var, .. } = self;
             let is_seen = |event: &EventId| {
                 of.view.trace.event(*event).thread == thread
                     && !of.can_wait[event.index()]
-                    && !of.is_unseen(*event, *var)
+                    && !of.is_irrelevant(*event, *var)
             };
-            if made.steps[before..].iter().any(is_seen) {
+            if path[before..].iter().any(is_seen) {
                 return Reached::State;
             }
         }
     }
 
-    fn end_at(&mut self, first: usize, state: &State) {
+    fn end_at(&mut self, state: &State) {
         let target = Some(self.states.insert(state));
-        self.made.ways.push(Way { steps: first..self.made.steps.len(), target });
+        self.add_way(target);
     }
 
     /// Ends a way that leads nowhere. It is kept if it has accesses: the last one of a candidate may be among them.
-    fn end_nowhere(&mut self, first: usize) {
-        let mut steps = self.made.steps[first..].iter();
-        if steps.any(|event| self.of.view.trace.event(*event).op.var().is_some()) {
-            self.made.ways.push(Way { steps: first..self.made.steps.len(), target: None });
-        } else {
-            self.made.steps.truncate(first);
+    fn end_nowhere(&mut self) {
+        if self.path.iter().any(|event| self.of.view.trace.event(*event).op.var().is_some()) {
+            self.add_way(None);
         }
+    }
+
+    fn add_way(&mut self, target: Option<usize>) {
+        let first = self.made.steps.len();
+        self.made.steps.extend_from_slice(&self.path);
+        self.made.ways.push(Way { steps: first..self.made.steps.len(), target });
     }
 
     /// Takes all steps that can be taken at once.
     fn take_at_once(&mut self, state: &mut State) {
         loop {
-            let before = self.made.steps.len();
+            let before = self.path.len();
             for thread in 0..self.of.view.trace.threads.len() {
                 while let Some(event) = self.of.semantics.next(state, ThreadId::from_index(thread)) {
                     if !self.of.is_taken_at_once(event, self.var) || !self.take(state, event, None) {
@@ -247,7 +252,7 @@ impl Making<'_, '_> {
                     }
                 }
             }
-            if self.made.steps.len() == before {
+            if self.path.len() == before {
                 return;
             }
         }
@@ -257,7 +262,7 @@ impl Making<'_, '_> {
     fn take(&mut self, state: &mut State, event: EventId, released: Option<ThreadId>) -> bool {
         let is_taken = self.of.semantics.step(state, event, released).is_ok();
         if is_taken {
-            self.made.steps.push(event);
+            self.path.push(event);
             let op = &self.of.view.trace.event(event).op;
             if let Some(var) = op.var().filter(|var| op.writes() && !self.of.counts[var.index()]) {
                 self.of.semantics.forget(state, var);
@@ -362,220 +367,4 @@ pub(crate) fn decides(options: &Options, trace: &Trace) -> bool {
         && options.dump_smt2.is_none()
         && !options.without.contains(&Decider::States)
         && trace.events.len() <= MOST_EVENTS
-}
-
-/// Of each event, whether it commutes with whatever other threads can do before it, and none of that keeps it from being taken.
-fn commutes(view: TraceView<'_>, accesses: &Accesses<'_>, is_tried: &[bool]) -> Vec<bool> {
-    let trace = view.trace;
-    let commutes = |id: EventId| match trace.event(id).op {
-        _ if trace.event(id).part.is_some() => false, // between its parts no other thread goes on
-        Op::Begin { .. } | Op::End { .. } | Op::Let { .. } | Op::Assume { .. } | Op::Unseen { .. } => true,
-        Op::Call { .. } | Op::Return { .. } | Op::Fork { .. } | Op::Join { .. } => true,
-        Op::Release { lock } | Op::ReleaseShared { lock } => !is_tried[lock.index()],
-        Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } => accesses.are_apart_from(id),
-        _ => false,
-    };
-    (0..trace.events.len()).map(|event| commutes(EventId::from_index(event))).collect()
-}
-
-/// Of each event, whether it commutes with whatever other threads can do after it, as long as its own thread does not go on.
-fn can_wait(view: TraceView<'_>, accesses: &Accesses<'_>, is_tried: &[bool]) -> Vec<bool> {
-    let trace = view.trace;
-    let can_wait = |id: EventId| match trace.event(id).op {
-        _ if trace.event(id).part.is_some() => false,
-        Op::Begin { .. } | Op::End { .. } | Op::Let { .. } | Op::Assume { .. } => true,
-        Op::Call { .. } | Op::Return { .. } => true,
-        Op::Acquire { lock } | Op::AcquireShared { lock } => !is_tried[lock.index()],
-        Op::Read { .. } | Op::Write { .. } | Op::Rmw { .. } => accesses.are_kept_from(id),
-        _ => false,
-    };
-    (0..trace.events.len()).map(|event| can_wait(EventId::from_index(event))).collect()
-}
-
-/// Of each lock, whether a try found it taken, which it does only while the lock is held.
-fn tried(trace: &Trace) -> Vec<bool> {
-    let mut is_tried = vec![false; trace.syncs.len()];
-    for event in &trace.events {
-        if let Op::Busy { lock } = event.op {
-            is_tried[lock.index()] = true;
-        }
-    }
-    is_tried
-}
-
-/// Of each lock, the variables that its sections share with other threads, if accesses are all there is in them and each goes to its end: a
-/// thread that comes to such a section can always go through it.
-fn guarded(view: TraceView<'_>, regions: &RegionsByThread, is_tried: &[bool]) -> Vec<Option<Vec<VarId>>> {
-    let TraceView { trace, trace_index, .. } = view;
-    let is_shared = shared(trace);
-    let is_lock = |kind: &SyncKind| matches!(kind, SyncKind::Mutex { .. } | SyncKind::Rwlock);
-    let locks = trace.syncs.iter().zip(is_tried);
-    let mut guarded: Vec<Option<Vec<VarId>>> =
-        locks.map(|(sync, is_tried)| (is_lock(&sync.kind) && !is_tried).then(Vec::new)).collect();
-    for region in regions.iter().flatten().flatten() {
-        let of_lock = &mut guarded[region.lock.index()];
-        let Some(vars) = of_lock else { continue };
-        let mut add = |id: &EventId| {
-            let event = trace.event(*id);
-            vars.extend(event.op.var().filter(|var| is_shared[var.index()]));
-            let is_plain =
-                event.op.var().is_some() || matches!(event.op, Op::Let { .. } | Op::Begin { .. } | Op::End { .. });
-            is_plain && event.part.is_none() && event.op.condition().is_none()
-        };
-        let end =
-            region.end.filter(|end| matches!(trace.event(*end).op, Op::Release { .. } | Op::ReleaseShared { .. }));
-        let inside = end.map(|end| trace_index.position(region.start) + 1..trace_index.position(end));
-        let is_plain =
-            inside.is_some_and(|inside| trace_index.threads[region.thread.index()][inside].iter().all(&mut add));
-        if !is_plain {
-            *of_lock = None;
-        }
-    }
-    for vars in guarded.iter_mut().flatten() {
-        vars.sort_unstable();
-        vars.dedup();
-    }
-    guarded
-}
-
-/// Of each variable, whether several threads access it.
-fn shared(trace: &Trace) -> Vec<bool> {
-    let mut by: Vec<Option<ThreadId>> = vec![None; trace.vars.len()];
-    let mut is_shared = vec![false; trace.vars.len()];
-    for event in &trace.events {
-        if let Some(var) = event.op.var() {
-            let first = *by[var.index()].get_or_insert(event.thread);
-            is_shared[var.index()] |= first != event.thread;
-        }
-    }
-    is_shared
-}
-
-/// The accesses of each variable, those together that are alike.
-struct Accesses<'t> {
-    view: TraceView<'t>,
-    of_var: Vec<Vec<Alike>>,
-    /// Of each access, which of these it belongs to.
-    group: Vec<u32>,
-}
-
-/// Accesses of one variable by one thread, which holds the same locks at each.
-struct Alike {
-    thread: ThreadId,
-    writes: bool,
-    /// Each with whether it is only shared.
-    locks: Vec<(SyncId, bool)>,
-    /// In program order.
-    members: Vec<EventId>,
-}
-
-impl Alike {
-    /// Whether a lock keeps the other thread out. Two that only share it do not.
-    fn exclude(&self, other: &Alike) -> bool {
-        let excludes = |(lock, shared): &(SyncId, bool)| {
-            other.locks.iter().any(|(same, shared_too)| lock == same && !(*shared && *shared_too))
-        };
-        self.locks.iter().any(excludes)
-    }
-}
-
-impl<'t> Accesses<'t> {
-    fn new(view: TraceView<'t>, regions: &RegionsByThread) -> Accesses<'t> {
-        let trace = view.trace;
-        let mut accesses = Accesses {
-            view,
-            of_var: trace.vars.iter().map(|_| Vec::new()).collect(),
-            group: vec![0; trace.events.len()],
-        };
-        for thread in 0..trace.threads.len() {
-            let own = regions.iter().filter_map(|by_thread| by_thread.get(thread)).flatten();
-            let mut own: Vec<Region> = own.copied().collect();
-            own.sort_unstable_by_key(|region| region.start);
-            let (mut next, mut held) = (0, Vec::<Region>::new());
-            for id in view.trace_index.threads[thread].iter().copied() {
-                while let Some(region) = own.get(next).filter(|region| region.start < id) {
-                    held.push(*region);
-                    next += 1;
-                }
-                held.retain(|region| region.end.is_none_or(|end| end > id));
-                accesses.add(id, &held);
-            }
-        }
-        accesses
-    }
-
-    fn add(&mut self, id: EventId, held: &[Region]) {
-        let event = self.view.trace.event(id);
-        let Some(var) = event.op.var() else { return };
-        let mut locks: Vec<(SyncId, bool)> = held.iter().map(|region| (region.lock, region.shared)).collect();
-        locks.sort_unstable();
-        let (thread, writes) = (event.thread, event.op.writes());
-        let groups = &mut self.of_var[var.index()];
-        let is_alike = |group: &Alike| group.thread == thread && group.writes == writes && group.locks == locks;
-        let at = groups.iter().position(is_alike).unwrap_or_else(|| {
-            groups.push(Alike { thread, writes, locks, members: Vec::new() });
-            groups.len() - 1
-        });
-        groups[at].members.push(id);
-        self.group[id.index()] = at as u32;
-    }
-
-    /// Whether no access of another thread that conflicts with this one can come right before it: both hold one lock, or one always comes before
-    /// the other.
-    fn are_apart_from(&self, id: EventId) -> bool {
-        self.conflict_with(id).all(|(own, other)| own.exclude(other) || self.is_ordered(id, other))
-    }
-
-    /// Whether a lock keeps each access of another thread that conflicts with this one from it.
-    fn are_kept_from(&self, id: EventId) -> bool {
-        self.conflict_with(id).all(|(own, other)| own.exclude(other))
-    }
-
-    /// The accesses of other threads that conflict with this one, each time with those that are like it.
-    fn conflict_with(&self, id: EventId) -> impl Iterator<Item = (&Alike, &Alike)> {
-        let var = self.view.trace.event(id).op.var();
-        let groups = var.map_or(&[][..], |var| &self.of_var[var.index()]);
-        let own = groups.get(self.group[id.index()] as usize);
-        let conflict = |(own, other): &(&Alike, &Alike)| other.thread != own.thread && (own.writes || other.writes);
-        own.into_iter().flat_map(|own| groups.iter().map(move |other| (own, other))).filter(conflict)
-    }
-
-    /// Whether each of these comes before the event in all prefixes, or after it.
-    fn is_ordered(&self, id: EventId, others: &Alike) -> bool {
-        let TraceView { trace_index, clocks, .. } = self.view;
-        let thread = others.thread.index();
-        let (before, after) = (clocks.seen(id, thread) as usize, clocks.first_after(id, thread) as usize);
-        let first = others.members.partition_point(|other| trace_index.position(*other) < before);
-        others.members.get(first).is_none_or(|other| trace_index.position(*other) >= after)
-    }
-}
-
-/// Of each variable, whether a condition depends on its values.
-fn counts(view: TraceView<'_>) -> Vec<bool> {
-    let trace = view.trace;
-    let mut writes: Vec<Vec<EventId>> = vec![Vec::new(); trace.vars.len()];
-    for (id, event) in trace.iter() {
-        if let Some(var) = event.op.var().filter(|_| event.op.writes()) {
-            writes[var.index()].push(id);
-        }
-    }
-    let mut counts = vec![false; trace.vars.len()];
-    let mut seen = vec![false; trace.terms.len()];
-    let mut open: Vec<TermId> = trace.events.iter().filter_map(|event| event.op.condition()).collect();
-    while let Some(term) = open.pop() {
-        if std::mem::replace(&mut seen[term.index()], true) {
-            continue;
-        }
-        open.extend(trace.terms.args(term));
-        let Node::Leaf(local) = trace.terms.node(term) else { continue };
-        let op = &trace.event(local.definition).op;
-        match op.var() {
-            Some(var) if !std::mem::replace(&mut counts[var.index()], true) => {
-                open.extend(writes[var.index()].iter().filter_map(|write| trace.event(*write).op.computed()));
-            }
-            Some(_) => (),
-            None => open.extend(op.computed()),
-        }
-    }
-    counts
 }

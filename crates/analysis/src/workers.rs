@@ -107,10 +107,9 @@ const REMARK: usize = 30;
 /// What an easy question may cost in steps of the solver.
 const EASY_WORK: u32 = 20_000;
 
-/// A class of little interest gets this part of a query's time. So does each, in a run without a time limit, once a worker has spent the time of so
-/// many queries in vain: others will hardly be easier.
+/// A class of little interest gets this part of a query's time. So does each, in a run without a time limit, once a worker has spent the time of a
+/// query in vain: others will hardly be easier.
 pub(crate) const PART_FOR_LITTLE: u32 = 10;
-const MOST_IN_VAIN: u32 = 2;
 
 /// A worker asks this many questions of a class that turn out not to be easy. Then the class waits until the easy ones of all classes are decided.
 const MOST_NOT_EASY: usize = 16;
@@ -415,9 +414,7 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
     fn lessened(&self, effort: Effort) -> Effort {
         let timeout = self.context.options.timeout;
         match effort {
-            Effort::Hard { share, query }
-                if self.in_vain >= timeout.saturating_mul(MOST_IN_VAIN) && self.context.deadline.is_none() =>
-            {
+            Effort::Hard { share, query } if self.in_vain >= timeout && self.context.deadline.is_none() => {
                 let little = timeout / PART_FOR_LITTLE;
                 Effort::Hard { share: share.min(little), query: query.min(little) }
             }

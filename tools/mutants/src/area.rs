@@ -95,7 +95,7 @@ pub fn areas() -> Vec<Area> {
         ),
         area(
             "states",
-            "crates/analysis/src/reachable.rs crates/analysis/src/workers/together.rs",
+            "crates/analysis/src/reachable.rs crates/analysis/src/reachable/independence.rs crates/trace/src/states.rs crates/analysis/src/workers/together.rs",
             "",
             "foretrace-analysis/lib=60 foretrace-analysis/solver=20",
             8000,

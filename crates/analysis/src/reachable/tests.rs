@@ -151,16 +151,77 @@ fn states_tell_what_all_interleavings_of_sections_tell() {
     assert!(compared.states * 2 < compared.all_states, "it spares little: {compared:?}");
 }
 
-/// What the search takes for granted of a trace: of each event, whether it commutes with what others can do; of each variable, whether a
-/// condition depends on it; and of each lock, which variables it guards where nothing in its sections keeps a thread there.
-fn granted(builder: TraceBuilder) -> (Vec<bool>, Vec<bool>, Vec<Option<Vec<VarId>>>) {
+/// What the search takes for granted of a trace: of each event, whether it commutes with what others can do before it, and whether it can wait while
+/// others go on; of each variable, whether a condition depends on it; and of each lock, which variables it guards where nothing in its sections keeps
+/// a thread there.
+struct Granted {
+    commutes: Vec<bool>,
+    can_wait: Vec<bool>,
+    counts: Vec<bool>,
+    guarded: Vec<Option<Vec<VarId>>>,
+}
+
+/// Has what the search knows of a trace before it begins.
+fn with_reachability<R>(builder: TraceBuilder, look: impl FnOnce(&Reachability<'_>) -> R) -> R {
     let (trace, observed) = builder.finish().expect("a valid trace");
     let trace_index = TraceIndex::new(&trace);
     let clocks = MustHappenBefore::new(&trace, &trace_index);
     let view = TraceView { trace: &trace, trace_index: &trace_index, observed: &observed, clocks: &clocks };
     let semantics = Semantics::new(&trace, &observed, Model::Ctp).expect("the model fits");
-    let reachability = Reachability::new(view, semantics, &regions_by_thread(&trace, &trace_index));
-    (reachability.commutes, reachability.counts, reachability.guarded)
+    look(&Reachability::new(view, semantics, &regions_by_thread(&trace, &trace_index)))
+}
+
+fn granted(builder: TraceBuilder) -> Granted {
+    with_reachability(builder, |Reachability { commutes, can_wait, counts, guarded, .. }| Granted {
+        commutes: commutes.clone(),
+        can_wait: can_wait.clone(),
+        counts: counts.clone(),
+        guarded: guarded.clone(),
+    })
+}
+
+/// Two threads, each of which takes two locks so often and writes what it read, if that has some value.
+fn nested(times: usize) -> TraceBuilder {
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    builder.sync("m", SyncKind::Mutex { recursive: false }).sync("n", SyncKind::Mutex { recursive: false });
+    builder.int_var("x", 0);
+    for thread in [1, 2] {
+        for time in 0..times {
+            let name = format!("r{thread}_{time}");
+            builder.acquire(thread, "m");
+            builder.acquire(thread, "n");
+            builder.read(thread, "x", &name);
+            builder.assume(thread, &format!("(= {name} 0)"));
+            builder.write(thread, "x", &name);
+            builder.release(thread, "n");
+            builder.release(thread, "m");
+        }
+    }
+    builder
+}
+
+/// A thread that has the first lock takes the second one and goes through the section: others see it before or after that.
+#[test]
+fn sections_under_several_locks_are_one_step() {
+    let x = VarId::from_index(0);
+    let count = |reachability: &Reachability<'_>| reachability.all(x, FEW_STATES, &|| true).map(|all| all.count());
+    assert_eq!(with_reachability(nested(4), count), Some(25), "five places of each thread");
+    let in_vain = |reachability: &Reachability<'_>| reachability.all(x, 24, &|| true).is_none();
+    assert!(with_reachability(nested(4), in_vain), "there are more than 24");
+}
+
+#[test]
+fn locks_and_what_they_guard_can_wait() {
+    assert_eq!(granted(nested(1)).can_wait[..7], [true, true, true, true, true, false, false]);
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    builder.sync("m", SyncKind::Mutex { recursive: false });
+    builder.int_var("x", 0);
+    builder.acquire(1, "m");
+    builder.busy(2, "m");
+    builder.write(1, "x", "1");
+    builder.release(1, "m");
+    builder.read(2, "x", "a");
+    assert_eq!(granted(builder).can_wait, [false; 5], "another thread sees the lock taken, and reads without it");
 }
 
 /// Two threads count under a lock, and the second one may do one thing more there.
@@ -180,7 +241,7 @@ fn a_lock_guards_what_threads_share_in_sections_that_they_go_through() {
             }
             builder.release(thread, "m");
         }
-        granted(builder).2
+        granted(builder).guarded
     };
     let x = VarId::from_index(0);
     assert_eq!(with(&|_| ()), [Some(vec![x]), Some(Vec::new())], "the second lock is not taken");
@@ -200,7 +261,7 @@ fn accesses_commute_under_locks_that_exclude_each_other() {
             builder.write(thread, "x", "1");
             let _ = if shared { builder.release_shared(thread, "m") } else { builder.release(thread, "m") };
         }
-        granted(builder).0
+        granted(builder).commutes
     };
     assert_eq!(with(false), [false, true, true, false, true, true]);
     assert!(!with(true)[1], "both may write at a time");
@@ -209,7 +270,7 @@ fn accesses_commute_under_locks_that_exclude_each_other() {
     builder.acquire(1, "m");
     builder.busy(2, "m");
     builder.release(1, "m");
-    assert_eq!(granted(builder).0, [false; 3], "the try fails only before the release");
+    assert_eq!(granted(builder).commutes, [false; 3], "the try fails only before the release");
 }
 
 #[test]
@@ -225,5 +286,5 @@ fn values_count_where_a_condition_depends_on_them() {
     builder.set(2, "d", "(+ c 1)");
     builder.assume(2, "(= d 2)");
     builder.write(2, "z", "d");
-    assert_eq!(granted(builder).1, [true, true, false]);
+    assert_eq!(granted(builder).counts, [true, true, false]);
 }
