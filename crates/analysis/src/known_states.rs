@@ -21,7 +21,7 @@ pub(crate) struct KnownStates<'c, 'a> {
     known: FxHashMap<Option<VarId>, Reachable>,
     /// States at most for one variable.
     most: usize,
-    /// There were too many, or too many were made, when so many were allowed: no more are made until more are.
+    /// How many were allowed when they were too many. No more are made until more are allowed.
     over_at: usize,
     visited: usize,
 }
@@ -43,7 +43,7 @@ impl<'c, 'a> KnownStates<'c, 'a> {
         KnownStates { context, reachability: None, known, most: FEW_STATES, over_at: 0, visited: 0 }
     }
 
-    /// From now on there may be so many states for one variable.
+    /// Allows so many states for one variable.
     pub(crate) fn may_make(&mut self, most: usize) {
         self.most = most;
     }

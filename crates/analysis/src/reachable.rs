@@ -123,7 +123,7 @@ impl<'t> Reachability<'t> {
         self.counts[var.index()]
     }
 
-    /// All states, for candidates on a variable; nothing if there are more than so many, or `go_on` says no.
+    /// All states, for candidates on a variable; nothing if they are too many, or `go_on` says no.
     pub(crate) fn all(&self, var: VarId, most: usize, go_on: &dyn Fn() -> bool) -> Option<Reachable> {
         let made = Reachable::default();
         let mut making = Making { of: self, var, states: States::default(), path: Vec::new(), made };

@@ -8,7 +8,7 @@ use foretrace_trace::{Triple, VarId};
 use std::time::Instant;
 
 impl Run<'_, '_> {
-    /// Decides open candidates by states, all those of each variable together, if there are at least so many.
+    /// Decides open candidates by states, all those of each variable together, unless fewer than this are open.
     pub(super) fn by_states(
         &mut self,
         triples: &[Triple],
