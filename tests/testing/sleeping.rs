@@ -1,6 +1,6 @@
 //! Programs that sleep: the runs of a test do not sleep where nothing can come meanwhile, and the program's clocks go on.
 
-use super::support::ran;
+use super::support::{Workshop, ran};
 use super::{built_with, failures, foretrace, report, test};
 
 /// The last one to eat sleeps alone. Each run would take two seconds, and that of two guests has few orders.
@@ -13,16 +13,21 @@ fn a_sleep_takes_no_time_where_nobody_else_can_go_on() {
     assert!(failures(&wrong).contains("deadlock"), "{wrong:#}");
 }
 
-/// A thread that sleeps lets the others run in its place; but its time has passed when it looks at a clock.
-#[test]
-fn who_looks_at_a_clock_has_slept() {
-    let workshop = built_with("slept-right.c", "");
+/// Four recorded runs of the program end with 0.
+fn recorded_runs_pass(workshop: &Workshop) {
     for seed in ["1", "2", "3", "4"] {
         let mut record = foretrace();
         record.args(["record", "--seed", seed, "-o"]).arg(workshop.path(seed)).arg("--").arg(workshop.path("program"));
         let run = ran(&mut record);
         assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
     }
+}
+
+/// A thread that sleeps lets the others run in its place; but its time has passed when it looks at a clock.
+#[test]
+fn who_looks_at_a_clock_has_slept() {
+    let workshop = built_with("slept-right.c", "");
+    recorded_runs_pass(&workshop);
     let report = report(&workshop, "--runs 40");
     assert!(failures(&report).is_empty() && report["tests"][0]["complete"] == true, "{report:#}");
 }
@@ -31,12 +36,7 @@ fn who_looks_at_a_clock_has_slept() {
 #[test]
 fn who_waits_for_a_sleeper_sees_that_time_has_passed() {
     let right = built_with("slept-elsewhere.c", "");
-    for seed in ["1", "2", "3", "4"] {
-        let mut record = foretrace();
-        record.args(["record", "--seed", seed, "-o"]).arg(right.path(seed)).arg("--").arg(right.path("program"));
-        let run = ran(&mut record);
-        assert_eq!(run.status, Some(0), "{}{}", run.out, run.err);
-    }
+    recorded_runs_pass(&right);
     let right = report(&right, "--time 10");
     assert_eq!(failures(&right), "", "{right:#}");
     let wrong = report(&built_with("slept-elsewhere.c", "-DWRONG"), "--time 10 --stop-after 1");

@@ -43,7 +43,7 @@ impl<'c, 'a> KnownStates<'c, 'a> {
         KnownStates { context, reachability: None, known, most: FEW_STATES, over_at: 0, visited: 0 }
     }
 
-    /// Allows so many states for one variable.
+    /// Allows this many states for one variable.
     pub(crate) fn may_make(&mut self, most: usize) {
         self.most = most;
     }

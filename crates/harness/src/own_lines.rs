@@ -1,6 +1,6 @@
 //! The program's own lines that a run came to, also by calls of libraries: the trace knows which calls led there, a record does not.
 
-use foretrace_report::below_project;
+use foretrace_report::{below_project, line_of};
 use foretrace_trace::Trace;
 use foretrace_walker::program::is_of_library;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ impl OwnLines {
             let thread = &trace.threads[event.thread.index()];
             let loc = trace.loc(id).filter(|loc| !loc.is_empty() && !is_of_library(loc));
             if let (Some(path), Some(at), Some(loc)) = (&thread.path, event.at, loc) {
-                let line = below_project(without_column(loc)).to_string();
+                let line = below_project(line_of(loc)).to_string();
                 lines.of_threads.entry(path.to_string()).or_default().push((at, line));
             }
         }
@@ -40,11 +40,6 @@ impl OwnLines {
     }
 }
 
-/// `file:line` of `file:line:column`.
-fn without_column(loc: &str) -> &str {
-    loc.rsplit_once(':').filter(|(line, _)| line.contains(':')).map_or(loc, |(line, _)| line)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,7 +51,7 @@ mod tests {
         builder.int_var("x", 0);
         builder.acquire(1, "lock").at("src/main.rs:7:40");
         builder.read(1, "x", "a").at("/rustc/0/library/core/src/sync/atomic.rs:9:1");
-        let mut trace = builder.build().unwrap();
+        let mut trace = builder.build().expect("a valid trace");
         trace.threads[0].path = Some("0".into());
         for (event, at) in trace.events.iter_mut().zip([4, 9]) {
             event.at = Some(at);

@@ -23,7 +23,7 @@ pub struct Positions {
 /// Whose code a place is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// A library has it, or nobody knows who has.
+    /// It is a library's, or its owner is not known.
     Other,
     /// The program's own, but no line that somebody wrote.
     Compiler,

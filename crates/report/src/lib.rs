@@ -45,7 +45,9 @@ pub use folding::{cut, short_name};
 pub use foretrace_trace::write_whole;
 pub use history::{HistoryJson, HistoryReport, OperationJson, SEQUENTIAL_RUNS, as_what, operation_json};
 pub use json::JsonReport;
-pub use names::{Names, SourceLine, below_crates, below_project, thread_called, thread_name, wrapped, wrapped_at};
+pub use names::{
+    Names, SourceLine, below_crates, below_project, line_of, thread_called, thread_name, wrapped, wrapped_at,
+};
 pub use needed::{NeededRuns, write_needed};
 pub use not_repaired::NotRepaired;
 pub use other_way::write_other_way;

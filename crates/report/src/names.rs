@@ -124,6 +124,14 @@ pub fn below_crates(loc: &str) -> Option<&str> {
     fetched().or_else(built).map(|(_, below)| below)
 }
 
+/// A place without its column.
+pub fn line_of(loc: &str) -> &str {
+    match loc.rsplit_once(':') {
+        Some((rest, _)) if rest.contains(':') => rest,
+        _ => loc,
+    }
+}
+
 /// A place without the folders above a crate or library: files of the project's own have none.
 pub fn below_project(place: &str) -> &str {
     if !place.starts_with('/') {

@@ -45,7 +45,7 @@ pub fn nanoseconds(time: Timespec) -> i64 {
     time.seconds.saturating_mul(SECOND).saturating_add(time.nanoseconds)
 }
 
-/// Such a span of so many nanoseconds.
+/// The span of this many nanoseconds.
 pub fn timespec(nanoseconds: i64) -> Timespec {
     Timespec { seconds: nanoseconds.div_euclid(SECOND), nanoseconds: nanoseconds.rem_euclid(SECOND) }
 }

@@ -27,7 +27,7 @@ use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
 pub use other_ways::{ask_again, class_of};
 use places::around;
-pub(crate) use places::{around_both, line_of, own_lines, own_place_before, told};
+pub(crate) use places::{around_both, own_lines, own_place_before, told};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

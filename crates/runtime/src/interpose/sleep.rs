@@ -1,6 +1,6 @@
 //! Sleeping. If one thread runs at a time, a thread that sleeps lets the others run instead. It really sleeps only if no other thread can
 //! run. In the runs of a test it does not even then, if nothing else can come meanwhile: the program's clocks go on instead. Who let others run
-//! has slept when it looks at a clock: it sleeps the rest then. So does who looks at a clock after it, if nobody else can go on.
+//! has slept when it looks at a clock: it sleeps the rest then. Another thread that looks at a clock does the same, if nobody else can go on.
 
 use core::cell::Cell;
 use core::ffi::c_int;
@@ -92,12 +92,10 @@ pub fn sleep_the_rest() {
     if program_time::nanoseconds(until) != 0 {
         sleep_at_most(i64::MAX, until.since(sys::now(sys::CLOCK_MONOTONIC)));
     }
-    let left_of_others = || {
-        let now = program_time::nanoseconds(program_time::now(sys::CLOCK_MONOTONIC));
-        program_time::timespec(LATEST_END.load(Relaxed).saturating_sub(now).max(0))
-    };
-    if program_time::nanoseconds(left_of_others()) > 0 && is_alone(thread) {
-        sleep_at_most(MOST_OF_OTHERS, left_of_others());
+    let now = program_time::nanoseconds(program_time::now(sys::CLOCK_MONOTONIC));
+    let left_of_others = LATEST_END.load(Relaxed).saturating_sub(now);
+    if left_of_others > 0 && is_alone(thread) {
+        sleep_at_most(MOST_OF_OTHERS, program_time::timespec(left_of_others));
     }
 }
 

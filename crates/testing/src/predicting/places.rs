@@ -2,7 +2,7 @@
 
 use crate::workplace::bytes_of;
 use foretrace_harness::OwnLines;
-use foretrace_report::below_project;
+use foretrace_report::{below_project, line_of};
 use foretrace_trace::{BlockKind, Blocks, EventId, Trace};
 use foretrace_walker::program::is_of_library;
 use foretrace_walker::{Options, walk};
@@ -14,14 +14,6 @@ pub fn own_lines(recording: &Path, options: &Options) -> OwnLines {
     let is_short = bytes_of(recording).is_ok_and(|bytes| bytes <= MOST_BYTES);
     let walked = is_short.then(|| walk(recording, options, |_| ()).ok()).flatten();
     walked.map(|(walked, ())| OwnLines::of_trace(&walked.trace)).unwrap_or_default()
-}
-
-/// A place without its column.
-pub fn line_of(loc: &str) -> &str {
-    match loc.rsplit_once(':') {
-        Some((rest, _)) if rest.contains(':') => rest,
-        _ => loc,
-    }
 }
 
 /// The program's own place that its thread came by last before an event, if it did not long ago.
