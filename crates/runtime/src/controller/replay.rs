@@ -9,7 +9,7 @@ use core::sync::atomic::{
 use crate::controller::plan::{self, FOLLOWING, Line, PLAN, RECORDED_ORDER};
 use crate::controller::thread_turn::{Stands, State};
 use crate::controller::turns::{Choice, UNTIL, give_up, give_up_late, ready, running, wake_for_nothing};
-use crate::controller::{alarms, limits, onward};
+use crate::controller::{alarms, limits, onward, stuck};
 use crate::interpose::signals::state;
 use crate::mode;
 use crate::threads::{self, Thread};
@@ -232,6 +232,9 @@ fn end(arguments: Arguments) {
 /// Ticks after which others may go ahead of a thread that sleeps in the kernel.
 const SOON: usize = 10;
 
+/// Ticks after which the same is asked of who sleeps until another thread of the program does something: no other one has done it so far.
+const LOOK: usize = 2 * SOON;
+
 /// Every tick of the watchdog in which no thread has the turn; whether to look who can go on. Patience with a thread that sleeps in the
 /// kernel ends.
 pub fn nobody_runs() -> bool {
@@ -240,9 +243,10 @@ pub fn nobody_runs() -> bool {
         return false;
     }
     let ticks = STALLED.fetch_add(1, Relaxed) + 1;
-    if ticks >= TICKS {
-        let line = PLAN.lines.get()[PLAN.position.get()];
-        let why = match threads::by_path(line.path).map(|thread| thread.turn.state.get()) {
+    let line = PLAN.lines.get()[PLAN.position.get()];
+    let thread = threads::by_path(line.path);
+    if ticks >= TICKS || ticks.is_multiple_of(LOOK) && thread.is_some_and(stuck::waits_in_vain) {
+        let why = match thread.map(|thread| thread.turn.state.get()) {
             None => "does not exist yet",
             Some(State::Blocked) => "waits for another thread",
             Some(_) => "sleeps in the kernel",

@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::controller::target::{self, Access, Target};
 use crate::controller::thread_turn::State;
 use crate::controller::turns::{Choice, LOCK, Next, earliest, give_up_late, ready};
-use crate::controller::{limits, plan, replay, rounds};
+use crate::controller::{limits, plan, replay, rounds, stuck};
 use crate::interpose::mappings;
 use crate::mode;
 use crate::program_time::nanoseconds;
@@ -437,7 +437,11 @@ fn all_repeat(wanted: impl Fn(&Thread) -> bool) -> bool {
 fn may_come(thread: &Thread) -> bool {
     let turn = &thread.turn;
     let ends_soon = || turn.deadline.get().is_some_and(|at| !limits::is_far(at));
-    turn.state.get() == State::Outside || turn.state.get() == State::Blocked && ends_soon()
+    match turn.state.get() {
+        State::Outside => !stuck::waits_for_program(thread),
+        State::Blocked => ends_soon(),
+        State::Ready | State::Done => false,
+    }
 }
 
 /// A thread goes on for which others may wait.
@@ -555,7 +559,8 @@ fn held_at_last(is_patient: bool) -> Option<Choice> {
     let held = threads::all().find(|thread| ready(thread) && thread.turn.held.get())?;
     if is_patient {
         let stands = |thread: &Thread, state: State| thread.turn.state.get() == state;
-        let is_outside = threads::all().any(|thread| stands(thread, State::Outside) && !thread.turn.listens.get());
+        let comes_by_itself = |thread: &Thread| !thread.turn.listens.get() && !stuck::waits_for_program(thread);
+        let is_outside = threads::all().any(|thread| stands(thread, State::Outside) && comes_by_itself(thread));
         let patience = PATIENCE.load(Relaxed);
         let comes_soon = |at| !is_outside && ticks_to(at) <= patience;
         let comes = |thread: &&Thread| {

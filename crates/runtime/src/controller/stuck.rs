@@ -1,12 +1,15 @@
 //! Whether threads that sleep in the kernel can ever wake. A thread that waits without a timeout for event counters, which no other process
-//! has, wakes by the program's own threads alone.
+//! has, wakes by the program's own threads alone. So does one that waits for pipes and pairs of sockets, as far as they were not handed to
+//! others: that is not looked at, so it is no deadlock yet, but no reason to be patient either.
 
 use core::ffi::c_int;
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::controller::thread_turn::State;
 use crate::controller::waking;
+use crate::interpose::ends::is_inherited;
 use crate::interpose::poll::waits_in_poll;
+use crate::interpose::socket_pair::is_between_own;
 use crate::sys::{self, call, number};
 use crate::text::{Text, number as decimal};
 use crate::threads::{self, Thread};
@@ -27,8 +30,25 @@ pub fn all_are() -> bool {
     alive().any(is_outside) && alive().all(waits) && no_other()
 }
 
+/// Whether a thread sleeps in the kernel until another thread of the program does something: the time it is given is for other programs.
+pub fn waits_for_program(thread: &Thread) -> bool {
+    let sleeps = thread.turn.state.get() == State::Outside && awaited_of(thread, is_of_program).is_some();
+    sleeps && !threads::all().filter(|other| other.turn.state.get() != State::Done).any(has_children)
+}
+
+/// Whether a thread does so, and no other one is about to do it: each that sleeps in the kernel or makes no record sleeps like this.
+pub fn waits_in_vain(thread: &Thread) -> bool {
+    let mut outside = threads::all().filter(|other| other.turn.state.get() == State::Outside);
+    waits_for_program(thread) && outside.all(waits_for_program)
+}
+
 /// The event counter for which a thread waits without a timeout; of several one.
 pub fn awaited(thread: &Thread) -> Option<c_int> {
+    awaited_of(thread, is_event_counter)
+}
+
+/// One of the descriptors for which a thread waits without a timeout, where all are of a kind.
+fn awaited_of(thread: &Thread, is_of_kind: fn(c_int) -> bool) -> Option<c_int> {
     let mut text = [0u8; 256];
     let path = Text::<64>::formatted(format_args!("/proc/self/task/{}/syscall\0", thread.tid.load(Relaxed)));
     let read = sys::contents(path.bytes(), &mut text)?;
@@ -42,34 +62,29 @@ pub fn awaited(thread: &Thread) -> Option<c_int> {
         unsafe { waits_in_poll(first as usize, second as usize) }
     };
     match call {
-        number::READ => is_event_counter(first as c_int).then_some(first as c_int),
-        number::POLL if for_ever(third) => files().all_counters(),
-        number::PPOLL if third == 0 => files().all_counters(),
-        number::EPOLL_WAIT | number::EPOLL_PWAIT if for_ever(fourth) => counters_of_epoll(first as c_int),
+        number::READ => is_of_kind(first as c_int).then_some(first as c_int),
+        number::POLL if for_ever(third) => all_of(files(), is_of_kind),
+        number::PPOLL if third == 0 => all_of(files(), is_of_kind),
+        number::EPOLL_WAIT | number::EPOLL_PWAIT if for_ever(fourth) => watched_by(first as c_int, is_of_kind),
         _ => None,
     }
 }
 
-/// Descriptors of a call of `poll`; negative ones do not count.
-pub trait Files: Iterator<Item = c_int> + Sized {
-    /// One of them, where all are event counters.
-    fn all_counters(mut self) -> Option<c_int> {
-        self.try_fold(None, |_, file| counter_behind(file).map(Some)).flatten()
-    }
+/// One of the descriptors, where all are of a kind or an `epoll` that watches such.
+fn all_of(mut files: impl Iterator<Item = c_int>, is_of_kind: fn(c_int) -> bool) -> Option<c_int> {
+    files.try_fold(None, |_, file| one_behind(file, is_of_kind).map(Some)).flatten()
 }
 
-/// The event counter that a descriptor is, or that makes an `epoll` ready.
-fn counter_behind(file: c_int) -> Option<c_int> {
+/// The descriptor, or one that makes an `epoll` ready.
+fn one_behind(file: c_int, is_of_kind: fn(c_int) -> bool) -> Option<c_int> {
     if link_of(file, |name| name == b"anon_inode:[eventpoll]") {
-        return counters_of_epoll(file);
+        return watched_by(file, is_of_kind);
     }
-    is_event_counter(file).then_some(file)
+    is_of_kind(file).then_some(file)
 }
 
-impl<I: Iterator<Item = c_int>> Files for I {}
-
-/// One of the descriptors that an `epoll` watches, where all are event counters.
-fn counters_of_epoll(epoll: c_int) -> Option<c_int> {
+/// One of the descriptors that an `epoll` watches, where all are of a kind.
+fn watched_by(epoll: c_int, is_of_kind: fn(c_int) -> bool) -> Option<c_int> {
     let mut text = [0u8; 2048];
     let size = text.len();
     let read = sys::contents(Text::<64>::formatted(format_args!("/proc/self/fdinfo/{epoll}\0")).bytes(), &mut text)?;
@@ -77,7 +92,7 @@ fn counters_of_epoll(epoll: c_int) -> Option<c_int> {
         return None; // there may be more
     }
     let watched = read.split(|&byte| byte == b'\n').filter_map(|line| line.strip_prefix(b"tfd:"));
-    watched.map(|line| first_number(line.trim_ascii_start()).unwrap_or(-1)).all_counters()
+    all_of(watched.map(|line| first_number(line.trim_ascii_start()).unwrap_or(-1)), is_of_kind)
 }
 
 fn first_number(text: &[u8]) -> Option<c_int> {
@@ -86,6 +101,13 @@ fn first_number(text: &[u8]) -> Option<c_int> {
 
 fn is_event_counter(file: c_int) -> bool {
     link_of(file, |name| name == b"anon_inode:[eventfd]")
+}
+
+/// Whether a descriptor leads to threads of the program alone, if it has no children: an event counter, a pipe that it made, or one of two
+/// sockets that it connected with each other.
+fn is_of_program(file: c_int) -> bool {
+    let is_pipe = || link_of(file, |name| name.starts_with(b"pipe:")) && !is_inherited(file);
+    is_event_counter(file) || is_pipe() || is_between_own(file)
 }
 
 /// Asks of what is behind a descriptor, by the name that the kernel gives it; no where nothing is.
@@ -113,4 +135,31 @@ fn hexadecimal(text: &[u8]) -> Option<u64> {
         let digit = (digit as char).to_digit(16)?;
         number.checked_mul(16)?.checked_add(u64::from(digit))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::pipe;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    #[test]
+    fn pairs_and_pipes_lead_to_the_program_alone_but_not_what_others_can_connect_to() {
+        let (reads, writes) = pipe().expect("a pipe");
+        let (one, other) = UnixStream::pair().expect("a pair");
+        for own in [reads.as_raw_fd(), writes.as_raw_fd(), one.as_raw_fd(), other.as_raw_fd()] {
+            assert!(is_of_program(own));
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let connection = TcpStream::connect(listener.local_addr().expect("bound")).expect("connected");
+        let folder = std::env::temp_dir().join(std::format!("foretrace-stuck-{}", std::process::id()));
+        let local = UnixListener::bind(&folder).expect("a name");
+        std::fs::remove_file(&folder).expect("it is there");
+        let file = std::fs::File::open("/dev/null").expect("it is always there");
+        for others in [listener.as_raw_fd(), connection.as_raw_fd(), local.as_raw_fd(), file.as_raw_fd(), -1] {
+            assert!(!is_of_program(others));
+        }
+    }
 }

@@ -55,12 +55,20 @@ pub fn socket_key(status: &Status) -> usize {
     HIGH | (status.inode as usize) << 4 | 4
 }
 
+/// Whether the process was started with the pipe behind a descriptor.
+pub fn is_inherited(file: c_int) -> bool {
+    status(file).is_some_and(|status| is_among_inherited(&status))
+}
+
+fn is_among_inherited(status: &Status) -> bool {
+    INHERITED.iter().any(|inode| inode.load(Relaxed) == status.inode)
+}
+
 /// What is behind a descriptor, if it leads to other threads or programs.
 pub fn end(file: c_int) -> Option<End> {
     let status = status(file)?;
-    let is_inherited = || INHERITED.iter().any(|inode| inode.load(Relaxed) == status.inode);
     match status.mode & KIND {
-        PIPE if is_inherited() => Some(End::Input),
+        PIPE if is_among_inherited(&status) => Some(End::Input),
         PIPE => Some(End::Channel(HIGH | (status.inode as usize) << 4, false)),
         SOCKET => Some(End::Socket),
         FILE => Some(End::File(file_key(file, &status))),

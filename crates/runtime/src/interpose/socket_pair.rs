@@ -72,22 +72,36 @@ pub fn inode(file: c_int) -> u64 {
 
 /// Whether the runtime knows that no other program is at the other end, or that it cannot be played.
 pub fn is_own(file: c_int) -> bool {
-    const SOCKET_LEVEL: usize = 1;
     const KIND: usize = 3;
-    const CREDENTIALS: usize = 17;
-    let option = |name: usize, value: &mut [c_int; 3]| {
-        let mut length = size_of_val(value) as u32;
-        call!(GETSOCKOPT, file, SOCKET_LEVEL, name, value.as_mut_ptr(), &raw mut length) == 0
-    };
-    let mut value = [0; 3];
-    if !option(KIND, &mut value) || value[0] != STREAM {
+    if option(file, KIND).is_none_or(|[kind, ..]| kind != STREAM) {
         return true;
     }
     match Address::own(file).map(|address| address.family()) {
-        Some(UNIX) => option(CREDENTIALS, &mut value) && value[0] as isize == call!(GETPID, 0),
+        Some(UNIX) => is_peer_own(file),
         Some(INTERNET | INTERNET_6) => false,
         _ => true,
     }
+}
+
+/// Whether both ends of a local connection are the program's own.
+pub fn is_between_own(file: c_int) -> bool {
+    const ACCEPTS: usize = 30;
+    option(file, ACCEPTS).is_some_and(|[accepts, ..]| accepts == 0) && is_peer_own(file)
+}
+
+/// Whether this process made the other end of a local socket, or lets others connect.
+fn is_peer_own(file: c_int) -> bool {
+    const CREDENTIALS: usize = 17;
+    option(file, CREDENTIALS).is_some_and(|[process, ..]| process as isize == call!(GETPID, 0))
+}
+
+/// What the kernel says of a socket under this name.
+fn option(file: c_int, name: usize) -> Option<[c_int; 3]> {
+    const SOCKET_LEVEL: usize = 1;
+    let mut value = [0; 3];
+    let mut length = size_of_val(&value) as u32;
+    let asked = call!(GETSOCKOPT, file, SOCKET_LEVEL, name, value.as_mut_ptr(), &raw mut length);
+    (asked == 0).then_some(value)
 }
 
 fn socket(family: u16) -> Option<c_int> {
