@@ -11,7 +11,7 @@ use foretrace::recorder::{
     differences, environment_of, fill, fix_addresses, is_of_number, judge, notes, plan_of_edited, recorded_ending,
     run_plan, use_after_free_in_words,
 };
-use foretrace::report::{SavedKind, SavedOffPath, SavedSchedule, SavedWitness};
+use foretrace::report::{SavedAccesses, SavedKind, SavedOffPath, SavedSchedule, SavedWitness};
 use foretrace_walker::log::{Record, open_logs};
 use foretrace_walker::program::Program as Recorded;
 use std::ffi::{OsStr, OsString};
@@ -78,7 +78,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let program = Program::find(&args.command)?;
     program.check()?;
-    let Asked { plan, moved, history } = match plan(args, &program)? {
+    let Asked { plan, moved, history, own_places } = match plan(args, &program)? {
         Ok(asked) => asked,
         Err(missing) => return missing_place(&missing, args.format),
     };
@@ -131,7 +131,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         }
     }
     let threads = threads.unwrap_or_else(|| ThreadNames::of_replay(&plan, &folder));
-    let known = Known { positions, threads };
+    let known = Known { positions, threads, own_places };
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.format {
         Format::Text => {
@@ -176,6 +176,8 @@ struct Asked {
     moved: Vec<String>,
     /// The witness, where it is one of a history.
     history: Option<Box<SavedWitness>>,
+    /// Where the witness's accesses are, as the program's own code has it.
+    own_places: Option<[Option<String>; 3]>,
 }
 
 /// What to do; or which place of a witness has no match in an edited program.
@@ -188,7 +190,12 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
         if args.gdb {
             bail!("--gdb needs a witness: a recording has no remote access");
         }
-        return Ok(Ok(Asked { plan: Plan::of_recording(&args.witness)?, moved: Vec::new(), history: None }));
+        return Ok(Ok(Asked {
+            plan: Plan::of_recording(&args.witness)?,
+            moved: Vec::new(),
+            history: None,
+            own_places: None,
+        }));
     }
     let SavedSchedule::Witness(witness) = files::read_schedule(&args.witness)? else {
         bail!("{}: found a plain schedule, expected a witness of `foretrace predict --witness-dir`", name());
@@ -207,11 +214,14 @@ fn plan(args: &Args, program: &Program) -> anyhow::Result<Result<Asked, String>>
     let recording = found.as_deref();
     if !args.edited {
         let plan = Plan::of_witness(&witness, recording).with_context(name)?;
+        let of_triple = (witness.kind == SavedKind::Triple).then_some(witness.accesses.as_deref()).flatten();
+        let own_places = of_triple
+            .map(|SavedAccesses { first, remote, second }| [first, remote, second].map(|access| access.loc.clone()));
         let history = (witness.kind == SavedKind::History).then(|| Box::new(witness));
-        return Ok(Ok(Asked { plan, moved: Vec::new(), history }));
+        return Ok(Ok(Asked { plan, moved: Vec::new(), history, own_places }));
     }
     Ok(match plan_of_edited(&witness, program, recording).with_context(name)? {
-        Matched::All(plan, moved) => Ok(Asked { plan: *plan, moved, history: None }),
+        Matched::All(plan, moved) => Ok(Asked { plan: *plan, moved, history: None, own_places: None }),
         Matched::Missing(which) => Err(which),
     })
 }
@@ -300,6 +310,7 @@ fn without_gdb(environment: &[(OsString, OsString)]) -> Vec<OsString> {
 struct Known {
     positions: Positions,
     threads: ThreadNames,
+    own_places: Option<[Option<String>; 3]>,
 }
 
 impl Seen for Known {
@@ -309,5 +320,9 @@ impl Seen for Known {
 
     fn threads(&self) -> &ThreadNames {
         &self.threads
+    }
+
+    fn own_places(&self) -> Option<&[Option<String>; 3]> {
+        self.own_places.as_ref()
     }
 }

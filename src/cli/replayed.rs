@@ -4,7 +4,9 @@ use super::replayed_history::Judged;
 use foretrace::recorder::{
     Difference, Ending, Event, Outcome, Plan, Replayed, ThreadNames, UseAfterFreeInWords, What, ops,
 };
+use foretrace::report::below_project;
 use foretrace_walker::log::Record;
+use foretrace_walker::program::is_of_library;
 use indexmap::IndexMap;
 use serde::Serialize;
 use std::fmt;
@@ -17,6 +19,9 @@ pub trait Seen {
 
     /// The names of threads.
     fn threads(&self) -> &ThreadNames;
+
+    /// Where the accesses of the witness are, as the program's own code has it: an access of a library's function is where that is called.
+    fn own_places(&self) -> Option<&[Option<String>; 3]>;
 }
 
 /// What came of one or more replays.
@@ -161,19 +166,20 @@ impl Tally {
         let asked = if plan.triple.is_some() { ", and the triple happened" } else { "" };
         let (turns, events) = (plan.turns.len(), plan.expected.len());
         let share = self.share(self.to_the_letter.times);
+        let own = seen.own_places();
         if plan.turns.is_empty() && plan.triple.is_some() {
             writeln!(out, "reached the triple where it was recorded{share}")?; // there is nothing to follow
-            return write_triple(one, seen, out);
+            return write_triple(one, own, seen, out);
         }
         writeln!(out, "followed the schedule to the letter{share} ({events} events in {turns} turns){asked}")?;
-        write_triple(one, seen, out)
+        write_triple(one, own, seen, out)
     }
 
     fn write_another_way(&self, plan: &Plan, seen: &dyn Seen, out: &mut dyn Write) -> io::Result<()> {
         let Some(one) = &self.another_way.first else { return Ok(()) };
         let way = if plan.turns.is_empty() { "" } else { " another way" };
         writeln!(out, "reached the triple{way}{}", self.share(self.another_way.times))?;
-        write_triple(one, seen, out)?;
+        write_triple(one, None, seen, out)?; // another call of the library may have come there
         write_departure(one, seen, out)
     }
 
@@ -187,7 +193,7 @@ impl Tally {
             _ => writeln!(out, "did not follow the schedule{share}")?,
         }
         if one.difference.is_none() && one.left.is_none() && !plan.turns.is_empty() {
-            write_triple(one, seen, out)?;
+            write_triple(one, None, seen, out)?;
         }
         write_departure(one, seen, out)
     }
@@ -248,6 +254,10 @@ impl Seen for Nothing {
     fn threads(&self) -> &ThreadNames {
         &self.0
     }
+
+    fn own_places(&self) -> Option<&[Option<String>; 3]> {
+        None
+    }
 }
 
 fn accesses(replayed: &Replayed, seen: &dyn Seen) -> Option<Vec<AccessJson>> {
@@ -307,9 +317,16 @@ fn compared(replayed: Ending, recorded: Option<Ending>) -> String {
     }
 }
 
-fn write_triple(replayed: &Replayed, seen: &dyn Seen, out: &mut dyn Write) -> io::Result<()> {
-    for (name, event) in ["first", "remote", "second"].iter().zip(replayed.triple.iter().flatten()) {
-        let what = event.as_ref().map_or("did not happen".to_string(), |event| shown(event, seen));
+fn write_triple(
+    replayed: &Replayed,
+    own: Option<&[Option<String>; 3]>,
+    seen: &dyn Seen,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (role, event) in replayed.triple.iter().flatten().enumerate() {
+        let name = ["first", "remote", "second"][role];
+        let own = own.and_then(|own| own[role].as_deref());
+        let what = event.as_ref().map_or("did not happen".to_string(), |event| shown_from(event, own, seen));
         writeln!(out, "  {name:<8}{what}")?;
     }
     Ok(())
@@ -341,7 +358,7 @@ fn write_departure(replayed: &Replayed, seen: &dyn Seen, out: &mut dyn Write) ->
 /// An expected event for people.
 fn told(what: &What) -> String {
     match what {
-        What::Told(op, Some(loc)) => format!("{op} at {loc}"),
+        What::Told(op, Some(loc)) => format!("{op} at {}", below_project(loc)),
         What::Told(op, None) => op.clone(),
         What::Seen(kind, _) => ops(*kind)[0].to_string(),
     }
@@ -349,7 +366,16 @@ fn told(what: &What) -> String {
 
 /// An event of a log for people.
 fn shown(event: &Event, seen: &dyn Seen) -> String {
-    let loc = seen.location(&event.record).map(|loc| format!(" at {loc}")).unwrap_or_default();
+    shown_from(event, None, seen)
+}
+
+/// The same of an access that comes of a place of the program's own.
+fn shown_from(event: &Event, own: Option<&str>, seen: &dyn Seen) -> String {
+    let loc = seen.location(&event.record).map_or(String::new(), |loc| {
+        let of_caller = own.filter(|own| is_of_library(&loc) && !is_of_library(own));
+        let shown = below_project(&loc);
+        of_caller.map_or_else(|| format!(" at {shown}"), |own| format!(" at {}, then {shown}", below_project(own)))
+    });
     let value = match (event.read(), event.written()) {
         (Some(old), Some(new)) => format!(" {old}, then {new}"),
         (Some(value), None) | (None, Some(value)) => format!(" {value}"),
