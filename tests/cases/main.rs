@@ -121,6 +121,7 @@ cases! {
     orders_datagram: "orders-datagram.c";
     orders_epoll: "orders-epoll.c";
     orders_epoll_asked: "orders-epoll-asked.c";
+    orders_epoll_edges: "orders-epoll-edges.c";
     orders_epoll_interest: "orders-epoll-interest.c";
     orders_epoll_mask: "orders-epoll-mask.c";
     orders_epoll_one_step: "orders-epoll-one-step.c";

@@ -2,6 +2,8 @@
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::edges::Edges;
+use super::epoll;
 use super::unseen::{self, What};
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
@@ -156,13 +158,14 @@ pub(super) fn post_locked(
         channel.bytes = bytes;
     }
     let posts = if channel.bytes == ONE_BY_ONE { value.min(MOST_AT_ONCE) } else { 1 };
-    let _step = log::together(thread, posts + 2);
+    let _step = log::together(thread, posts + 2 + epoll::edges_of(key).count() as u64);
     let write = |order: &mut Order| order.write(text);
     let turn = Turn::new(thread, (bucket, key), &channel, place, write);
     for _ in 0..posts {
         record(thread, Kind::Post, &channel, channel.writes, place);
         channel.writes += 1;
     }
+    epoll::edges_of(key).for_each(|edges| edges.write(thread, place));
     turn.end();
     if channel.bytes != bytes && channel.bytes != ONE_BY_ONE {
         channel.bytes = 0;
@@ -179,6 +182,7 @@ pub fn take_back(thread: &'static Thread, key: usize, posts: u64, place: usize) 
     if let Some(mut channel) = get(bucket, key) {
         channel.writes = channel.writes.saturating_sub(posts);
         record(thread, Kind::SemaphoreInit, &channel, channel.writes, place);
+        epoll::edges_of(key).for_each(|edges| edges.take_back(thread, place));
         put(bucket, key, &channel);
     }
     bucket.unlock();
@@ -209,12 +213,44 @@ pub fn seen(thread: &'static Thread, key: usize, around: &Around<'_>, place: usi
     found.is_some()
 }
 
-/// Whether nothing is known to be in a channel. The thread is inside of a hook.
-pub fn is_empty(key: usize) -> bool {
+/// The same where each write is reported once: what comes next was not written before, or it would have been reported, too.
+pub(super) fn reported(
+    thread: &'static Thread,
+    key: usize,
+    (edges, around): (&Edges, &Around<'_>),
+    place: usize,
+) -> bool {
     let bucket = waiting::lock(key);
-    let is_empty = get(bucket, key).is_none_or(|channel| channel.writes == 0);
+    let channel = get_or_new(bucket, key, UNWRITTEN);
+    let count = edges.count();
+    let _step = log::together(thread, count + 2 + around.records);
+    (around.before)();
+    let turn = Turn::new(thread, (bucket, key), &channel, place, |order| order.read(true));
+    edges.report(thread, place);
+    turn.end();
+    (around.after)();
+    bucket.unlock();
+    count > 0
+}
+
+/// A channel is about to be watched for these events. The thread is inside of a hook.
+pub(super) fn asked_for(thread: &'static Thread, key: usize, (edges, events): (&Edges, u32), place: usize) {
+    let bucket = waiting::lock(key);
+    let is_ready = get(bucket, key).is_some_and(|channel| channel.writes > 0);
+    edges.ask(thread, events, is_ready, place);
+    bucket.unlock();
+}
+
+/// Whether nothing is known to be in a channel, or nothing that was not reported. The thread is inside of a hook.
+pub fn is_empty(key: usize, edges: Option<&Edges>) -> bool {
+    let bucket = waiting::lock(key);
+    let is_empty = get(bucket, key).is_none_or(|channel| holds_nothing(&channel, edges));
     bucket.unlock();
     is_empty
+}
+
+fn holds_nothing(channel: &Channel, edges: Option<&Edges>) -> bool {
+    channel.writes == 0 || edges.is_some_and(|edges| edges.are_kept() && edges.count() == 0)
 }
 
 /// What a read came to.
@@ -269,16 +305,24 @@ pub(super) fn down_locked(
 
 /// A read found nothing, or a call that waits for several descriptors did not report this one: what is written next comes after it. A write
 /// that began since then may or may not have come first: it stays without an order. The thread is inside of a hook.
-pub fn found_empty(thread: &'static Thread, key: usize, place: usize) {
+pub fn found_empty(thread: &'static Thread, key: usize, edges: Option<&Edges>, place: usize) {
     let bucket = waiting::lock(key);
-    found_empty_locked(thread, (bucket, key), place);
+    found_empty_locked(thread, (bucket, key), edges, place);
     bucket.unlock();
 }
 
 /// The same with the bucket locked.
-pub(super) fn found_empty_locked(thread: &'static Thread, (bucket, key): (&Bucket, usize), place: usize) {
+pub(super) fn found_empty_locked(
+    thread: &'static Thread,
+    (bucket, key): (&Bucket, usize),
+    edges: Option<&Edges>,
+    place: usize,
+) {
     let channel = get_or_new(bucket, key, UNWRITTEN);
-    let empty = |order: &mut Order| if channel.writes == 0 { order.read(true) } else { Rounds::NONE };
+    let empty = |order: &mut Order| match holds_nothing(&channel, edges) {
+        true => order.read(true),
+        false => Rounds::NONE,
+    };
     let _step = log::together(thread, 2);
     Turn::new(thread, (bucket, key), &channel, place, empty).end();
 }

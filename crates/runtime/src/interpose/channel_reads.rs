@@ -88,7 +88,7 @@ impl Reading<'_> {
         };
         let is_known = read <= 0 || down_locked(thread, bucket, (key, self.taken(read, waits)), place);
         if !waits && read == -(sys::EAGAIN as isize) {
-            found_empty_locked(thread, (bucket, key), place);
+            found_empty_locked(thread, (bucket, key), None, place);
         }
         bucket.unlock();
         thread.end();

@@ -1,7 +1,7 @@
 //! Waiting for several descriptors by `epoll`. It reports not the descriptor but a number that the program chose, so this module keeps the
 //! descriptors of each number.
 //!
-//! A report comes after the `epoll_ctl` that asked for it (`asked.rs`).
+//! A report comes after the `epoll_ctl` that asked for it (`asked.rs`), and some come once for each write (`edges.rs`).
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -9,8 +9,9 @@ use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::asked::Asked;
 use super::channel;
+use super::edges::{self, Edges};
 use super::poll::{Poll, READABLE};
-use super::polling::{Look, READY, Waiting, by_script, listened_to, looking, outside_of};
+use super::polling::{self, Look, READY, Waiting, by_script, listened_to, looking, outside_of};
 use super::sockets::{self, Script};
 use super::{interpose, real, tracked};
 use crate::feed::sockets::Ready;
@@ -37,12 +38,15 @@ struct Watch {
     /// The key of the channel whose messages, or of the signals, that it waits for, 0 where it waits for something else.
     channel: AtomicUsize,
     asked: Asked,
+    /// Only of the messages of channels.
+    edges: Edges,
 }
 
 impl Watch {
     const fn free() -> Watch {
         let (epoll, file) = (AtomicI32::new(0), AtomicI32::new(0));
-        Watch { epoll, file, data: AtomicU64::new(0), channel: AtomicUsize::new(0), asked: Asked::nothing() }
+        let (data, channel) = (AtomicU64::new(0), AtomicUsize::new(0));
+        Watch { epoll, file, data, channel, asked: Asked::nothing(), edges: Edges::none() }
     }
 }
 
@@ -67,6 +71,12 @@ unsafe extern "C" fn epoll_ctl_(epoll: c_int, what: c_int, file: c_int, event: *
     if let Some((watch, Event { events, data })) = watch.zip(event_given.copied()) {
         watch.asked.ask(thread, events, known.is_none(), place);
         let read_from = listened_to(file).filter(|_| events & READY != 0);
+        if known.is_none() {
+            watch.edges.forget();
+        }
+        if let Some(key) = polling::channel(file).filter(|_| events & READY != 0) {
+            channel::asked_for(thread, key, (&watch.edges, events), place);
+        }
         watch.file.store(file, Relaxed);
         watch.data.store(data, Relaxed);
         watch.channel.store(read_from.unwrap_or(0), Relaxed);
@@ -113,14 +123,23 @@ fn watched(epoll: c_int, data: u64) -> impl Iterator<Item = c_int> {
     watches(epoll, data).map(|watch| watch.file.load(Relaxed))
 }
 
+/// Those that are reported once after each write to a channel.
+pub(super) fn edges_of(channel: usize) -> impl Iterator<Item = &'static Edges> {
+    let watches = WATCHES.iter().filter(move |watch| {
+        watch.epoll.load(Relaxed) != 0 && watch.channel.load(Relaxed) == channel && watch.edges.are_kept()
+    });
+    watches.take(if edges::SOME.load(Relaxed) { WATCHED } else { 0 }).map(|watch| &watch.edges)
+}
+
 /// The channels that an `epoll` waits for, without those whose number stands in an event.
-fn not_reported(epoll: c_int, found: &[Event]) -> impl Iterator<Item = usize> {
+fn not_reported(epoll: c_int, found: &[Event]) -> impl Iterator<Item = (usize, &'static Edges)> {
     let is_silent = move |watch: &&Watch| {
         let data = watch.data.load(Relaxed);
         let is_asked = watch.epoll.load(Relaxed) == epoll + 1 && !watch.asked.is_off();
         is_asked && !found.iter().any(|event| { event.data } == data)
     };
-    WATCHES.iter().filter(is_silent).map(|watch| watch.channel.load(Relaxed)).filter(|channel| *channel != 0)
+    let silent = WATCHES.iter().filter(is_silent).map(|watch| (watch.channel.load(Relaxed), &watch.edges));
+    silent.filter(|(channel, _)| *channel != 0)
 }
 
 /// What the kernel reported.
@@ -135,13 +154,13 @@ unsafe fn events_at<'e>(events: *mut c_void, found: c_int) -> &'e [Event] {
 fn record_events(look: &mut Look, epoll: c_int, events: &[Event]) {
     for Event { events, data } in events.iter().copied() {
         for watch in watches(epoll, data) {
-            look.reported(&watch.asked, watch.file.load(Relaxed), events);
+            look.reported((&watch.asked, &watch.edges), watch.file.load(Relaxed), events);
         }
         if events & READY != 0 && watches(epoll, data).next().is_none() {
             look.unknown();
         }
     }
-    not_reported(epoll, events).for_each(|channel| look.is_empty(channel));
+    not_reported(epoll, events).for_each(|(channel, edges)| look.is_empty(channel, Some(edges)));
 }
 
 /// Waits for an `epoll` by `wait`, which sleeps until it is ready and takes nothing from it; `all` does all in one call.
@@ -193,7 +212,10 @@ unsafe fn epoll_by(
         },
         look,
         // SAFETY: as above.
-        |found| not_reported(epoll, unsafe { events_at(events, found) }).all(channel::is_empty),
+        |found| {
+            not_reported(epoll, unsafe { events_at(events, found) })
+                .all(|(key, edges)| channel::is_empty(key, Some(edges)))
+        },
         // SAFETY: as above.
         |look, found| record_events(look, epoll, unsafe { events_at(events, found) }),
     );

@@ -22,6 +22,7 @@ mod cookies;
 pub mod descriptors;
 mod duplicates;
 mod duplicating;
+mod edges;
 pub mod ends;
 pub mod entropy;
 mod epoll;

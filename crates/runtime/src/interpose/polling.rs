@@ -10,6 +10,7 @@ use core::ffi::{CStr, c_int, c_void};
 
 use super::asked::Asked;
 use super::channel::{self, Around, SIGNALS_KEY};
+use super::edges::Edges;
 use super::ends::{End, end};
 use super::poll::{Poll, waits_in_poll};
 use super::signal_files;
@@ -71,7 +72,7 @@ impl Look {
     }
 
     /// A descriptor was reported with these events, after it was asked for. A replay does both when the call comes back.
-    pub(super) fn reported(&mut self, asked: &Asked, file: c_int, events: u32) {
+    pub(super) fn reported(&mut self, (asked, edges): (&Asked, &Edges), file: c_int, events: u32) {
         let channel = channel(file).filter(|_| events & READY != 0);
         self.stop_in_replay();
         asked.is_reported(self.thread, events, self.place, |reported| {
@@ -79,7 +80,12 @@ impl Look {
             match channel {
                 Some(key) => {
                     let (before, after) = (&|| reported.take(), &|| reported.put_back());
-                    self.seen(key, &Around { records, before, after });
+                    let around = Around { records, before, after };
+                    if edges.are_kept() {
+                        self.unseen[1] |= !channel::reported(self.thread, key, (edges, &around), self.place);
+                    } else {
+                        self.seen(key, &around);
+                    }
                 }
                 None => {
                     let _step = log::together(self.thread, records);
@@ -101,14 +107,14 @@ impl Look {
     /// A descriptor was waited for and cannot be read from.
     pub(super) fn not_ready(&mut self, file: c_int) {
         if let Some(key) = listened_to(file) {
-            self.is_empty(key);
+            self.is_empty(key, None);
         }
     }
 
-    /// The same of a channel.
-    pub(super) fn is_empty(&mut self, channel: usize) {
+    /// The same of a channel, whose writes may be reported once.
+    pub(super) fn is_empty(&mut self, channel: usize, edges: Option<&Edges>) {
         self.stop_in_replay();
-        channel::found_empty(self.thread, channel, self.place);
+        channel::found_empty(self.thread, channel, edges, self.place);
     }
 
     /// Ends it.
@@ -251,7 +257,7 @@ unsafe fn poll_by(
     let found = Waiting { thread, name: c"poll", place, has_limit }.wait_and_look(
         || by_script(&script).map_or_else(&wait, Script::wait),
         look,
-        |_| entries().filter(is_silent).all(|poll| channel(poll.file).is_none_or(channel::is_empty)),
+        |_| entries().filter(is_silent).all(|poll| channel(poll.file).is_none_or(|key| channel::is_empty(key, None))),
         |look, _| {
             entries().filter(is_ready).for_each(|poll| look.ready(poll.file));
             entries().filter(is_silent).for_each(|poll| look.not_ready(poll.file));
@@ -418,7 +424,7 @@ unsafe fn select_by(all: &Sets, has_limit: bool, place: usize, wait: impl Fn() -
     let found = Waiting { thread, name: c"select", place, has_limit }.wait_and_look(
         again,
         look,
-        |_| silent().all(|file| channel(file).is_none_or(channel::is_empty)),
+        |_| silent().all(|file| channel(file).is_none_or(|key| channel::is_empty(key, None))),
         |look, _| {
             all.reading().filter(|(_, is_ready)| *is_ready).for_each(|(file, _)| look.ready(file));
             silent().for_each(|file| look.not_ready(file));
