@@ -2,8 +2,10 @@
 //!
 //! `FORETRACE_SEEDS` says how many random traces of each kind (default 150, and eight times as many small ones), `FORETRACE_SEED` where to start.
 
-use super::{FEW_STATES, Reachability};
+use super::{FEW_STATES, Reachability, decides};
 use crate::filters::regions_by_thread;
+use crate::options::{Options, Strategy};
+use crate::verdict::Decider;
 use foretrace_checker::oracle::Oracle;
 use foretrace_checker::{Checker, Interruption};
 use foretrace_encodings::TraceView;
@@ -287,4 +289,237 @@ fn values_count_where_a_condition_depends_on_them() {
     builder.assume(2, "(= d 2)");
     builder.write(2, "z", "d");
     assert_eq!(granted(builder).counts, [true, true, false]);
+}
+
+/// A thread that starts another one, does what it alone has to do with, and waits for the other one's end. Then it changes what that wrote.
+fn apart() -> TraceBuilder {
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    ["own", "before", "after", "read"].iter().for_each(|var| {
+        builder.int_var(var, 0);
+    });
+    builder.write(1, "before", "1"); // 0
+    builder.fork(1, 2);
+    builder.call(1, "push");
+    builder.begin(1);
+    builder.set(1, "a", "1");
+    builder.assume(1, "(= a 1)"); // 5
+    builder.unseen(1, "code", "object");
+    builder.write(1, "own", "a");
+    builder.read(1, "own", "b");
+    builder.read(1, "read", "c");
+    builder.end(1); // 10
+    builder.ret(1, "push");
+    builder.read(2, "before", "d");
+    builder.read(2, "read", "e");
+    builder.write(2, "after", "1");
+    builder.join(1, 2);
+    builder.rmw(1, "after", "f", "(+ f 1)");
+    builder
+}
+
+/// Nobody can tell in which order the steps of such threads come.
+#[test]
+fn steps_that_no_other_thread_sees_commute() {
+    assert_eq!(granted(apart()).commutes, [true; 17]);
+    let x = VarId::from_index(0);
+    let count = |reachability: &Reachability<'_>| reachability.all(x, FEW_STATES, &|| true).map(|all| all.count());
+    assert_eq!(with_reachability(apart(), count), Some(1));
+    let can_wait = granted(apart()).can_wait;
+    let waits = |event: usize| can_wait[event];
+    assert!([2, 3, 4, 5, 7, 8, 9, 10, 11, 13].into_iter().all(waits), "{can_wait:?}: others cannot see it");
+    assert!(![0, 1, 6, 12, 14, 15, 16].into_iter().any(waits), "{can_wait:?}: others may see it");
+}
+
+/// A reader and a writer of a lock for both; the writer takes another lock before that it has in a section of its own.
+#[test]
+fn accesses_commute_and_wait_under_locks_for_readers_and_writers() {
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    builder.sync("m", SyncKind::Mutex { recursive: false }).sync("n", SyncKind::Rwlock);
+    builder.int_var("x", 0);
+    builder.acquire_shared(1, "n");
+    builder.read(1, "x", "a");
+    builder.release_shared(1, "n");
+    builder.acquire(2, "n");
+    builder.rmw(2, "x", "b", "(+ b 1)");
+    builder.acquire(2, "m");
+    builder.release(2, "m");
+    builder.release(2, "n");
+    let Granted { commutes, can_wait, .. } = granted(builder);
+    assert_eq!(commutes, [false, true, true, false, true, false, true, true]);
+    assert_eq!(can_wait, [true, true, false, true, true, true, false, false]);
+}
+
+#[test]
+fn a_lock_guards_nothing_where_a_section_may_stop() {
+    let with = |inside: &dyn Fn(&mut TraceBuilder)| {
+        let mut builder = TraceBuilder::new(Data::Symbolic);
+        builder.sync("m", SyncKind::Rwlock).sync("s", SyncKind::Semaphore { init: 1 });
+        ["x", "y", "own"].iter().for_each(|var| {
+            builder.int_var(var, 0);
+        });
+        builder.acquire_shared(1, "m");
+        builder.read(1, "y", "a");
+        builder.read(1, "x", "b");
+        builder.read(1, "y", "c");
+        builder.release_shared(1, "m");
+        builder.acquire(2, "m");
+        builder.write(2, "x", "1");
+        builder.write(2, "y", "1");
+        inside(&mut builder);
+        builder.release(2, "m");
+        granted(builder).guarded
+    };
+    let [x, y] = [0, 1].map(VarId::from_index);
+    let plain = |builder: &mut TraceBuilder| {
+        builder.begin(2);
+        builder.set(2, "d", "1");
+        builder.end(2);
+    };
+    assert_eq!(with(&plain), [Some(vec![x, y]), None], "a semaphore is no lock");
+    let guarded = |builder: &mut TraceBuilder| {
+        builder.set(2, "d", "1");
+        builder.read_if(2, "own", "e", "(= d 1)");
+    };
+    assert_eq!(with(&guarded)[0], None, "it reads only on one path");
+    let parts = |builder: &mut TraceBuilder| {
+        builder.write(2, "own", "1").part(1, 2);
+        builder.write(2, "own", "2").part(2, 2);
+    };
+    assert_eq!(with(&parts)[0], None, "no other thread goes on between the parts");
+}
+
+/// A section that a wait for a condition ends has to wait for another thread.
+#[test]
+fn a_lock_guards_nothing_where_a_section_ends_in_a_wait() {
+    let mut builder = TraceBuilder::new(Data::Symbolic);
+    builder.sync("m", SyncKind::Mutex { recursive: false }).sync("c", SyncKind::Condvar);
+    builder.acquire(1, "m");
+    let wait = builder.wait(1, "c", "m").id();
+    builder.acquire(2, "m");
+    let signal = builder.signal(2, "c").id();
+    builder.release(2, "m");
+    assert!(wait < signal);
+    builder.wake(1, "c", "m", None).by(signal);
+    builder.release(1, "m");
+    assert_eq!(granted(builder).guarded[0], None);
+}
+
+/// Two threads write a variable on which nothing depends, under no lock, or one that only one holds, or both. States differ by how far the threads
+/// are, if that variable is asked about, or not at all.
+#[test]
+fn values_on_which_nothing_depends_are_forgotten() {
+    let with = |lock: Option<bool>| {
+        let mut builder = TraceBuilder::new(Data::Symbolic);
+        builder.sync("m", SyncKind::Rwlock);
+        builder.int_var("x", 0).int_var("other", 0);
+        for thread in [1, 2] {
+            match lock {
+                Some(true) => _ = builder.acquire_shared(thread, "m"),
+                Some(false) => _ = builder.acquire(thread, "m"),
+                None => {}
+            }
+            builder.write(thread, "x", &thread.to_string());
+            match lock {
+                Some(true) => _ = builder.release_shared(thread, "m"),
+                Some(false) => _ = builder.release(thread, "m"),
+                None => {}
+            }
+        }
+        let count = |var: usize| {
+            move |reachability: &Reachability<'_>| {
+                reachability.all(VarId::from_index(var), FEW_STATES, &|| true).map(|all| all.count())
+            }
+        };
+        with_reachability(builder, |reachability| [count(0)(reachability), count(1)(reachability)])
+    };
+    assert_eq!(with(None), [Some(4), Some(1)]);
+    assert_eq!(with(Some(false)), [Some(4), Some(1)], "the lock guards nothing else");
+    assert_eq!(with(Some(true)), [Some(4), Some(1)]);
+}
+
+/// Traces that random ones hardly ever are like.
+#[test]
+fn states_tell_what_interleavings_tell_of_traces_made_by_hand() {
+    let mut compared = Compared::default();
+    let mut at = 0;
+    let mut hold = |builder: TraceBuilder, feasible: usize| {
+        let before = compared.feasible;
+        compare(at, &builder.finish().expect("a valid trace"), &mut compared);
+        assert!(compared.feasible - before >= feasible, "trace {at} shows too little: {compared:?}");
+        at += 1;
+    };
+    let two_locks = || {
+        let mut builder = TraceBuilder::new(Data::Symbolic);
+        builder.sync("m", SyncKind::Mutex { recursive: false }).sync("n", SyncKind::Mutex { recursive: false });
+        builder.int_var("x", 0);
+        builder
+    };
+
+    // All of a candidate comes before threads can race.
+    let mut builder = two_locks();
+    builder.read(1, "x", "a");
+    builder.fork(1, 2);
+    builder.write(2, "x", "1");
+    builder.join(1, 2);
+    builder.read(1, "x", "b");
+    hold(builder, 1);
+
+    // After the last access of a candidate the thread comes to a try that cannot fail any more.
+    let mut builder = two_locks();
+    builder.acquire(1, "m");
+    builder.read(1, "x", "a");
+    builder.release(1, "m");
+    builder.acquire(2, "n");
+    builder.acquire(1, "m");
+    builder.read(1, "x", "b");
+    builder.busy(1, "n");
+    builder.release(1, "m");
+    builder.release(2, "n");
+    builder.acquire(2, "m");
+    builder.write(2, "x", "5");
+    builder.release(2, "m");
+    hold(builder, 1);
+
+    // A signal may wake either of two threads, each of which then does something else.
+    let mut builder = two_locks();
+    builder.sync("c", SyncKind::Condvar);
+    for thread in [1, 2] {
+        builder.acquire(thread, "m");
+        builder.read(thread, "x", &format!("a{thread}"));
+        builder.wait(thread, "c", "m");
+    }
+    for thread in [1, 2] {
+        builder.acquire(3, "m");
+        builder.write(3, "x", &thread.to_string());
+        let signal = builder.signal(3, "c").id();
+        builder.release(3, "m");
+        builder.wake(thread, "c", "m", None).by(signal);
+        builder.read(thread, "x", &format!("b{thread}"));
+        builder.write(thread, "x", &format!("(+ b{thread} 1)"));
+        builder.release(thread, "m");
+    }
+    hold(builder, 4);
+}
+
+/// Other questions have other prefixes, or other paths.
+#[test]
+fn states_decide_questions_of_one_kind_alone() {
+    let question =
+        Question { model: Model::Ctp, feasibility: Feasibility::Prefix, independence: Independence::Conflict };
+    let (trace, _) = apart().finish().expect("a valid trace");
+    let plain = Options { question, ..Options::new(Data::Symbolic) };
+    let asks = |options: Options| decides(&options, &trace);
+    assert!(asks(plain.clone()));
+    let of = |change: &dyn Fn(&mut Options)| {
+        let mut options = plain.clone();
+        change(&mut options);
+        asks(options)
+    };
+    assert!(!of(&|options| options.question.model = Model::Cam));
+    assert!(!of(&|options| options.question.feasibility = Feasibility::Complete));
+    assert!(!of(&|options| options.question.independence = Independence::Guarded));
+    assert!(!of(&|options| options.strategy = Strategy::Paper));
+    assert!(!of(&|options| options.context_switches = Some(2)));
+    assert!(!of(&|options| options.dump_smt2 = Some("folder".into())));
+    assert!(!of(&|options| _ = options.without.insert(Decider::States)));
 }
