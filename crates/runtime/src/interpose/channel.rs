@@ -224,11 +224,11 @@ pub(super) fn reported(
     let channel = get_or_new(bucket, key, UNWRITTEN);
     let count = edges.count();
     let _step = log::together(thread, count + 2 + around.records);
-    (around.before)();
     let turn = Turn::new(thread, (bucket, key), &channel, place, |order| order.read(true));
+    (around.before)();
     edges.report(thread, place);
-    turn.end();
     (around.after)();
+    turn.end();
     bucket.unlock();
     count > 0
 }
