@@ -412,16 +412,17 @@ fn a_deadlock_names_who_waits_for_whom() {
 /// The loop hangs in most runs, the first recorded one among them. No run waits for its limit: that would take a minute.
 #[test]
 fn threads_that_wait_for_each_other_in_the_kernel_are_a_deadlock() {
-    let workshop = built(&source("wake-lost.c"));
-    let start = Instant::now();
-    let report = report(&workshop, "--stop-after 1");
-    assert!(failures(&report).contains("deadlock"), "{report:#}");
-    let story = report["tests"][0]["finds"][0]["story"].to_string();
-    assert!(story.contains("waits for a write to an eventfd that no thread makes"), "{story}");
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    for (option, channel) in [("", "an eventfd"), ("-DPIPE", "a pipe")] {
+        let workshop = built_with("wake-lost.c", option);
+        let start = Instant::now();
+        let report = report(&workshop, "--stop-after 1");
+        assert!(failures(&report).contains("deadlock"), "{report:#}");
+        let story = report["tests"][0]["finds"][0]["story"].to_string();
+        assert!(story.contains(&format!("waits for a write to {channel} that no thread makes")), "{story}");
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    }
 }
 
-/// A child process and a timer wake a thread while all threads wait.
 /// Both threads have made the write that is to come in between, the first one before the second one was there.
 #[test]
 fn a_thread_that_took_the_other_way_when_the_two_met() {
@@ -433,6 +434,7 @@ fn a_thread_that_took_the_other_way_when_the_two_met() {
     assert_eq!(find["replays"]["failed"], find["replays"]["times"], "{report:#}");
 }
 
+/// A child process, a timer and a child's child wake a thread while all threads wait.
 #[test]
 fn what_others_wake_is_no_deadlock() {
     let workshop = built(&source("woken-from-outside-right.c"));

@@ -29,8 +29,8 @@ enum Awaited {
     Object(u64),
     /// The end of the thread with this path.
     End(String),
-    /// An event counter, by its descriptor.
-    Descriptor(i32),
+    /// An event counter or a pipe, as the runtime calls it.
+    Channel(&'static str),
 }
 
 /// A lock that a thread holds.
@@ -85,7 +85,7 @@ pub fn deadlock_in_words(
         let own: Vec<String> = own.collect();
         let holds = if own.is_empty() { String::new() } else { format!("holds {} and ", own.join(" and ")) };
         let awaited = match &waiting.what {
-            Awaited::Descriptor(_) => "a write to an eventfd that no thread makes".to_string(),
+            Awaited::Channel(channel) => format!("a write to {channel} that no thread makes"),
             Awaited::End(path) => format!("the end of {}", names.short(path)),
             Awaited::Object(object) => match held.iter().find(|held| held.object == *object) {
                 Some(owner) if owner.for_reading && !comers.contains(&waiting.path) => {
@@ -127,14 +127,16 @@ fn awaited_of(kind: Option<Kind>) -> &'static str {
     }
 }
 
-/// A line of the runtime: `  thread 0.1 (number 2) waits for 0x5555`, `waits for descriptor 3`, or `waits for the end of thread 0.2`.
+/// A line of the runtime: `  thread 0.1 (number 2) waits for 0x5555`, `waits for eventfd 3`, `waits for pipe 3`, or `waits for the end of thread 0.2`.
 fn waiting(line: &str) -> Option<Waiting> {
     let line = line.strip_prefix("foretrace:").unwrap_or(line).trim_start();
     let (path, rest) = line.strip_prefix("thread ")?.split_once(' ')?;
     let (_, object) = rest.split_once(" waits for ")?;
     let object = object.trim();
-    let what = if let Some(file) = object.strip_prefix("descriptor ") {
-        Awaited::Descriptor(file.parse().ok()?)
+    let what = if object.starts_with("eventfd ") {
+        Awaited::Channel("an eventfd")
+    } else if object.starts_with("pipe ") {
+        Awaited::Channel("a pipe")
     } else if let Some(path) = object.strip_prefix("the end of thread ") {
         Awaited::End(path.to_string())
     } else {
@@ -242,8 +244,10 @@ mod tests {
         assert_eq!((&*found.path, found.what), ("0.1", Awaited::Object(0x5555_dead_beef)));
         let found = waiting("thread 0.1 (number 2) waits for 0x4000555500001230").expect("one of its lines");
         assert_eq!(found.what, Awaited::Object(0x5555_0000_1230));
-        let found = waiting("foretrace:   thread 0.2 (number 3) waits for descriptor 3").expect("one of its lines");
-        assert_eq!((&*found.path, found.what), ("0.2", Awaited::Descriptor(3)));
+        let found = waiting("foretrace:   thread 0.2 (number 3) waits for eventfd 3").expect("one of its lines");
+        assert_eq!((&*found.path, found.what), ("0.2", Awaited::Channel("an eventfd")));
+        let found = waiting("foretrace:   thread 0.2 (number 3) waits for pipe 3").expect("one of its lines");
+        assert_eq!((&*found.path, found.what), ("0.2", Awaited::Channel("a pipe")));
         let found =
             waiting("foretrace:   thread 0 (number 1) waits for the end of thread 0.2").expect("one of its lines");
         assert_eq!((&*found.path, found.what), ("0", Awaited::End("0.2".to_string())));

@@ -27,6 +27,8 @@ pub const PAUSED: u8 = 4;
 #[unsafe(export_name = "__foretrace_mode")]
 pub static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static READY: AtomicBool = AtomicBool::new(false);
+/// Whether the program has started another process, and was told that it is not recorded.
+pub static STARTED_PROCESSES: AtomicBool = AtomicBool::new(false);
 
 #[inline(always)]
 pub fn get() -> u8 {

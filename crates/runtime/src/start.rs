@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::adopt::adopt;
 use crate::feed::{inherited, others, stored};
-use crate::interpose::{cancellation, descriptors, ends, process_ends, real, signals, thread_ends};
+use crate::interpose::{cancellation, descriptors, process_ends, real, signals, thread_ends};
 use crate::log::window;
 use crate::mode::{self, OFF, PAUSED, RECORDING};
 use crate::sys::{self, call};
@@ -145,7 +145,7 @@ fn settings() -> u8 {
     take(c"FORETRACE_EVEN");
     thread_ends::prepare();
     cancellation::prepare();
-    ends::prepare();
+    descriptors::keep_inherited_pipes();
     process_ends::prepare();
     modules::write();
     signals::process_starts();

@@ -1,4 +1,4 @@
-/* A loop waits for posts by an eventfd. It says that it sleeps only after it has looked for posts: one between waits for ever. */
+/* A loop waits for posts by an eventfd, or by a pipe. It says that it sleeps only after it has looked for posts: one between waits for ever. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,16 +8,16 @@
 
 enum { POSTS = 4 };
 
-static int wake;
+static int wake, wakes;
 static atomic_int posted, awake;
 
 static void *loop(void *unused)
 {
     for (int done = 0; done < POSTS;) {
         struct pollfd poll_wake = { .fd = wake, .events = POLLIN };
-        uint64_t count;
+        uint64_t counts[8];
         poll(&poll_wake, 1, -1);
-        read(wake, &count, sizeof count);
+        read(wake, counts, sizeof counts);
         done = atomic_load(&posted);
         atomic_store(&awake, 0);
     }
@@ -30,7 +30,7 @@ static void *post(void *unused)
     for (int i = 0; i < POSTS / 2; i++) {
         atomic_fetch_add(&posted, 1);
         if (!atomic_exchange(&awake, 1))
-            write(wake, &one, sizeof one);
+            write(wakes, &one, sizeof one);
     }
     return unused;
 }
@@ -38,7 +38,14 @@ static void *post(void *unused)
 int main(void)
 {
     pthread_t looping, posting[2];
-    wake = eventfd(0, EFD_CLOEXEC);
+#ifdef PIPE
+    int ends[2];
+    pipe(ends);
+    wake = ends[0];
+    wakes = ends[1];
+#else
+    wake = wakes = eventfd(0, EFD_CLOEXEC);
+#endif
     pthread_create(&looping, NULL, loop, NULL);
     pthread_create(&posting[0], NULL, post, NULL);
     pthread_create(&posting[1], NULL, post, NULL);

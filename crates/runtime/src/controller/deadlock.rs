@@ -104,7 +104,8 @@ fn deadlock() -> ! {
         let path = thread.path();
         let path = core::str::from_utf8(path.bytes()).unwrap_or("?");
         let file = stuck::awaited(thread).unwrap_or(-1);
-        say(format_args!("  thread {path} (number {}) waits for descriptor {file}", thread.number.get()));
+        let what = if stuck::is_pipe(file) { "pipe" } else { "eventfd" };
+        say(format_args!("  thread {path} (number {}) waits for {what} {file}", thread.number.get()));
     }
     if let Some(thread) = waiting().map(|(thread, _)| thread).chain(asleep()).next() {
         log::sync(thread, Kind::Fail, 0, fail::DEADLOCK, 0);

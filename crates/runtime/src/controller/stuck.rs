@@ -1,20 +1,20 @@
-//! Whether threads that sleep in the kernel can ever wake. A thread that waits without a timeout for event counters, which no other process
-//! has, wakes by the program's own threads alone. So does one that waits for pipes and pairs of sockets, as far as they were not handed to
-//! others: that is not looked at, so it is no deadlock yet, but no reason to be patient either.
+//! Whether threads that sleep in the kernel can ever wake. A thread that waits without a timeout for event counters and pipes, which no other
+//! process has, wakes by the program's own threads alone.
 
 use core::ffi::c_int;
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::controller::thread_turn::State;
 use crate::controller::waking;
-use crate::interpose::ends::is_inherited;
+use crate::interpose::descriptors::status;
 use crate::interpose::poll::waits_in_poll;
 use crate::interpose::socket_pair::is_between_own;
+use crate::mode;
 use crate::sys::{self, call, number};
 use crate::text::{Text, number as decimal};
 use crate::threads::{self, Thread};
 
-/// Descriptors that are looked at for sockets, through which another process may have got an event counter.
+/// Descriptors that are looked at for sockets, through which another process may have got an event counter or a pipe.
 const DESCRIPTORS: c_int = 1024;
 
 /// Whether each thread waits for another of them, and at least one of them in the kernel.
@@ -42,9 +42,9 @@ pub fn waits_in_vain(thread: &Thread) -> bool {
     waits_for_program(thread) && outside.all(waits_for_program)
 }
 
-/// The event counter for which a thread waits without a timeout; of several one.
+/// The event counter or pipe for which a thread waits without a timeout; of several one.
 pub fn awaited(thread: &Thread) -> Option<c_int> {
-    awaited_of(thread, is_event_counter)
+    awaited_of(thread, is_channel)
 }
 
 /// One of the descriptors for which a thread waits without a timeout, where all are of a kind.
@@ -99,15 +99,25 @@ fn first_number(text: &[u8]) -> Option<c_int> {
     decimal(text.split(|byte| !byte.is_ascii_digit()).next()?).map(|number| number as c_int)
 }
 
-fn is_event_counter(file: c_int) -> bool {
-    link_of(file, |name| name == b"anon_inode:[eventfd]")
+/// Whether it is an event counter, or a pipe that the program made and that no other process can have got.
+fn is_channel(file: c_int) -> bool {
+    link_of(file, |name| name == b"anon_inode:[eventfd]") || is_pipe(file) && is_own(file)
 }
 
-/// Whether a descriptor leads to threads of the program alone, if it has no children: an event counter, a pipe that it made, or one of two
-/// sockets that it connected with each other.
+/// Whether a descriptor leads to threads of the program alone: a channel like these, or one of two sockets that it connected with each other.
 fn is_of_program(file: c_int) -> bool {
-    let is_pipe = || link_of(file, |name| name.starts_with(b"pipe:")) && !is_inherited(file);
-    is_event_counter(file) || is_pipe() || is_between_own(file)
+    is_channel(file) || is_between_own(file)
+}
+
+/// Whether a descriptor is a pipe without a name.
+pub fn is_pipe(file: c_int) -> bool {
+    link_of(file, |name| name.starts_with(b"pipe:["))
+}
+
+/// Of a pipe: whether no other process can have got it. A program that starts others often gives them a pipe, and their own children may keep it.
+fn is_own(pipe: c_int) -> bool {
+    let is_inherited = || status(pipe).is_none_or(|status| status.is_inherited_pipe());
+    !mode::STARTED_PROCESSES.load(Relaxed) && !is_inherited()
 }
 
 /// Asks of what is behind a descriptor, by the name that the kernel gives it; no where nothing is.
@@ -118,7 +128,7 @@ fn link_of(file: c_int, ask: impl Fn(&[u8]) -> bool) -> bool {
     length > 0 && ask(&name[..length as usize])
 }
 
-/// Whether a child may have an event counter of ours; also where the kernel does not say.
+/// Whether a child may have an event counter or pipe of ours; also where the kernel does not say.
 fn has_children(thread: &Thread) -> bool {
     let path = Text::<64>::formatted(format_args!("/proc/self/task/{}/children\0", thread.tid.load(Relaxed)));
     sys::contents(path.bytes(), &mut [0u8; 16]).is_none_or(|text| !text.is_empty())

@@ -68,7 +68,23 @@ pub fn is_output(identity: u64) -> bool {
     OUTPUTS.iter().any(|output| output.load(Relaxed) == identity)
 }
 
+/// The pipes that the process was started with, by inode; 0 where there is none.
+static INHERITED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+/// The program starts: what is open now is not its own.
+pub fn keep_inherited_pipes() {
+    for (file, inherited) in INHERITED.iter().enumerate() {
+        let pipe = status(file as c_int).filter(|status| status.mode & KIND == PIPE);
+        inherited.store(pipe.map_or(0, |status| status.inode), Relaxed);
+    }
+}
+
 impl Status {
+    /// Of a pipe: whether the process was started with it.
+    pub fn is_inherited_pipe(&self) -> bool {
+        INHERITED.iter().any(|inode| inode.load(Relaxed) == self.inode)
+    }
+
     /// When it, or a name of it, changed last, in seconds and nanoseconds.
     pub fn changed(&self) -> (i64, i64) {
         let word = |at: usize| i64::from(self.rest[at]) | i64::from(self.rest[at + 1]) << 32;

@@ -1,7 +1,6 @@
 //! What is behind a descriptor of the program: a channel within it, another program, a file, or something else that others may wake.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::channel::HIGH;
 use super::descriptors::{DEVICE, FILE, KIND, PIPE, SOCKET, Status, status};
@@ -14,17 +13,6 @@ use crate::threads::Thread;
 
 /// `/dev/random` and `/dev/urandom`.
 const RANDOM: [u64; 2] = [1 << 8 | 8, 1 << 8 | 9];
-
-/// The pipes that the process was started with, by inode; 0 where there is none.
-static INHERITED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
-
-/// The program starts: what is open now is not its own.
-pub fn prepare() {
-    for (file, inherited) in INHERITED.iter().enumerate() {
-        let pipe = status(file as c_int).filter(|status| status.mode & KIND == PIPE);
-        inherited.store(pipe.map_or(0, |status| status.inode), Relaxed);
-    }
-}
 
 /// What is behind a descriptor.
 pub enum End {
@@ -55,20 +43,11 @@ pub fn socket_key(status: &Status) -> usize {
     HIGH | (status.inode as usize) << 4 | 4
 }
 
-/// Whether the process was started with the pipe behind a descriptor.
-pub fn is_inherited(file: c_int) -> bool {
-    status(file).is_some_and(|status| is_among_inherited(&status))
-}
-
-fn is_among_inherited(status: &Status) -> bool {
-    INHERITED.iter().any(|inode| inode.load(Relaxed) == status.inode)
-}
-
 /// What is behind a descriptor, if it leads to other threads or programs.
 pub fn end(file: c_int) -> Option<End> {
     let status = status(file)?;
     match status.mode & KIND {
-        PIPE if is_among_inherited(&status) => Some(End::Input),
+        PIPE if status.is_inherited_pipe() => Some(End::Input),
         PIPE => Some(End::Channel(HIGH | (status.inode as usize) << 4, false)),
         SOCKET => Some(End::Socket),
         FILE => Some(End::File(file_key(file, &status))),

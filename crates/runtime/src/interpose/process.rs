@@ -1,7 +1,7 @@
 //! How the process ends, divides, and loads more code.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use super::process_ends::child_starts;
 use super::unseen::{self, What};
@@ -93,14 +93,11 @@ pub(super) fn divides(name: &'static CStr, place: usize) {
 
 /// The recorded process has a child of this number, if it has.
 pub(super) fn divided(child: c_int) {
-    if child > 0 && !SAID.swap(true, Relaxed) {
+    if child > 0 && !mode::STARTED_PROCESSES.swap(true, Relaxed) {
         mode::write_file(b"/forked\0", format_args!("{child}\n"));
         say(format_args!("processes that this one forks are not recorded"));
     }
 }
-
-/// A process is told of its first fork only.
-pub static SAID: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn dlopen_(name: *const c_char, flags: c_int, place: usize) -> *mut c_void {
     let thread = tracked();

@@ -6,7 +6,6 @@
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::process::SAID;
 use crate::mode;
 use crate::sys::{self, NEXT};
 use crate::text::say;
@@ -19,7 +18,7 @@ extern "C" fn announced(name: *const c_char) -> *mut c_void {
     // SAFETY: one of the names below.
     let text = unsafe { CStr::from_ptr(name) }.to_bytes();
     let becomes = text.starts_with(b"exec");
-    if mode::get() != mode::OFF && !(if becomes { &BECOMES } else { &SAID }).swap(true, Relaxed) {
+    if mode::get() != mode::OFF && !(if becomes { &BECOMES } else { &mode::STARTED_PROCESSES }).swap(true, Relaxed) {
         match becomes {
             true => say(format_args!("the program that this one becomes is not recorded")),
             false => say(format_args!("programs that this one starts are not recorded")),
