@@ -353,6 +353,19 @@ fn a_poll_with_a_long_limit_waits_for_threads() {
     }
 }
 
+/// The first write comes before the first read or poll of the reader, where that waits, and the second write before the second. A read that does not wait comes
+/// before both writes, between them or after them. Polls and reads make four calls: the second write comes before one of the first three.
+#[test]
+fn messages_have_a_class_for_each_order_of_calls() {
+    for (options, classes) in [("", 2), ("-DSOCKET", 2), ("-DLOOK", 3), ("-DPOLL", 3), ("-DPOLL -DSOCKET", 3)] {
+        let (status, report) = report(&program("messages-between.c", options), "");
+        assert_eq!((status, &report["complete"]), (0, &true.into()), "{options}: {report:#}");
+        assert_eq!(report["interleavings"], classes, "{options}: {report:#}");
+    }
+    let (status, report) = report(&program("messages-between.c", "-DMORE"), "");
+    assert_eq!((status, &report["failed"]), (1, &report["interleavings"]), "{report:#}");
+}
+
 /// A turn that writes what is there already changes nothing; one that changes something is no wait, and no hang either.
 #[test]
 fn a_loop_that_writes_the_same_waits() {

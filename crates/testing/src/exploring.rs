@@ -5,6 +5,7 @@
 //! what each thread does next. The search is that of `foretrace-explore`, as for litmus programs.
 
 mod bare;
+mod channel_calls;
 mod clocks;
 mod coverage;
 mod execution;

@@ -1,5 +1,6 @@
 //! One execution of a program: its steps in the order in which they took effect, as its logs show them.
 
+use super::channel_calls::{self, OnChannel};
 use super::objects::Objects;
 use crate::judge::Failure;
 use crate::observation::Observation;
@@ -58,6 +59,8 @@ pub struct Taken {
     pub other: Option<usize>,
     /// The memory that its thread gives back right after it, by [`Objects::freed`].
     pub frees: u32,
+    /// What it is to the calls on pipes and their like.
+    pub on_channel: OnChannel,
 }
 
 impl Taken {
@@ -106,7 +109,7 @@ impl Taken {
 /// A step of a thread at a place, of a word that is read, written or locked, for tests.
 #[cfg(test)]
 pub fn step(thread: usize, kind: Kind, place: u64, word: u64, value: u64) -> Taken {
-    Taken { thread, at: 0, kind, place, words: [word, value, 0, 0], other: None, frees: 0 }
+    Taken { thread, at: 0, kind, place, words: [word, value, 0, 0], other: None, frees: 0, on_channel: OnChannel::No }
 }
 
 /// The object that the end of a thread is, for those that ask whether it has ended.
@@ -139,6 +142,8 @@ pub struct Execution {
     pub waits: FxHashMap<usize, u64>,
     /// Threads of which a wait for a condition ended by its time limit, by their paths.
     pub late: Vec<String>,
+    /// Whether a thread slept in the kernel, for ever as far as its schedule knows, before a step that it should take.
+    pub sleeps: bool,
     /// Whether it was cut off, since it had as many events as it may.
     pub is_cut: bool,
     /// Whether it mapped memory a second time.
@@ -220,12 +225,16 @@ impl Execution {
                 if let Some(writer) = writer(record.place).filter(|_| record.kind.size() > 0) {
                     in_written = writer == Writer::Program;
                 }
-                let step = Taken { thread: *thread, at: record.at, kind, place, words, other, frees: 0 };
+                let (at, on_channel) = (record.at, OnChannel::No);
+                let step = Taken { thread: *thread, at, kind, place, words, other, frees: 0, on_channel };
                 steps.push((order, step, in_written));
             }
             if steps.len() > own && !freed.is_empty() {
                 gives_back.push((steps.len() - 1, freed));
             }
+            let mut of_thread: Vec<Taken> = steps[own..].iter().map(|(_, step, _)| *step).collect();
+            channel_calls::mark(&mut of_thread);
+            steps[own..].iter_mut().zip(of_thread).for_each(|((_, step, _), marked)| *step = marked);
         }
         let sizes = sizes(blocks);
         for (last, freed) in gives_back {
@@ -252,6 +261,7 @@ impl Execution {
             Some((threads.number(path), u64::from_str_radix(object, 16).ok()?))
         });
         let waits = waits.collect();
+        let sleeps = folder.replay_verdict().is_some_and(|verdict| verdict.contains("sleeps in the kernel"));
         let is_cut = text.lines().any(|line| line == "cut");
         let last_start = steps.iter().rposition(|step| step.kind == Kind::Fork).map_or(0, |last| last + 1);
         Execution {
@@ -260,6 +270,7 @@ impl Execution {
             of_thread,
             waits,
             late,
+            sleeps,
             is_cut,
             has_aliases,
             ending,
@@ -279,6 +290,7 @@ impl Execution {
             of_thread: Vec::new(),
             waits: FxHashMap::default(),
             late: Vec::new(),
+            sleeps: false,
             is_cut: false,
             has_aliases: false,
             ending: Ending::Code(0),

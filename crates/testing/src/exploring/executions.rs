@@ -55,6 +55,8 @@ pub struct Executions<'s> {
     pub swaps: FxHashSet<u64>,
     /// Loops, by the places of their accesses.
     pub loops: FxHashMap<u64, Loop>,
+    /// Of calls on channels where nothing is in them, whether they wait: the thread, what it did before, and the order of such calls so far.
+    pub waits_for_message: FxHashMap<(usize, u64, Order), bool>,
     /// How often the program ran.
     pub runs: u64,
     /// How long all runs took together.
@@ -98,6 +100,7 @@ impl<'s> Executions<'s> {
             objects: Objects::default(),
             swaps: FxHashSet::default(),
             loops: FxHashMap::default(),
+            waits_for_message: FxHashMap::default(),
             runs: 0,
             running: Duration::ZERO,
             left: 0,

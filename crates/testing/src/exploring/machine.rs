@@ -1,10 +1,11 @@
 //! The state of locks, conditions, semaphores, barriers and threads after the steps so far: whether a thread's next step can come, and on
 //! which steps it depends.
 
+use super::channel_calls::{OnChannel, channel_of};
 use super::execution::{Taken, end_of};
 use super::objects::Objects;
 use foretrace_explore::{Action, Mode, Next, Use};
-use foretrace_runtime::record::{Kind, MESSAGES, MESSAGES_END, TRIED, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, nature};
+use foretrace_runtime::record::{Kind, MESSAGES_END, TRIED, WOKEN_BY_TIMEOUT, WOKEN_SPURIOUSLY, nature};
 use foretrace_runtime::{access_kinds, code_kinds};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -92,6 +93,11 @@ impl Machine {
         self.started.insert(thread);
     }
 
+    /// Whether something is in the channel that a step is about, as far as that is known.
+    pub fn is_message_in(&self, step: &Taken) -> bool {
+        channel_of(step).and_then(|channel| self.semaphores.get(&channel)).is_some_and(|count| *count > 0)
+    }
+
     /// The thread that a signal wakes if it makes this choice.
     pub fn woken(&self, step: &Taken, choice: usize) -> Option<usize> {
         let waiting = || self.conditions.get(&step.words[0])?.get(choice).copied();
@@ -130,8 +136,19 @@ impl Machine {
         let address = step.words[0];
         let is_free = |lock: u64| self.is_free(lock, step.thread, false);
         let ready = |uses: Vec<Use>| Found { uses, is_ready: true };
-        let mut on = |mode: Mode| objects.synchronisation(address, mode);
         let bytes = step.kind.size();
+        // The order of calls on channels is that of this run alone: any of them may come first.
+        const ALL_CHANNELS: u64 = MESSAGES_END;
+        match (step.on_channel, channel_of(step)) {
+            (OnChannel::Moves, Some(channel)) => {
+                let one = objects.synchronisation(channel, Mode::Any);
+                return ready(vec![one, objects.synchronisation(ALL_CHANNELS, Mode::Read)]);
+            }
+            (OnChannel::Looks, _) => return ready(vec![objects.synchronisation(ALL_CHANNELS, Mode::Write)]),
+            (OnChannel::Within, _) => return ready(Vec::new()),
+            _ => {}
+        }
+        let mut on = |mode: Mode| objects.synchronisation(address, mode);
         match step.kind {
             Kind::Busy if step.other.is_some() => ready(ends_of(step.other, objects)),
             Kind::Acquire | Kind::WriteLock | Kind::Busy => {
@@ -173,9 +190,6 @@ impl Machine {
                 let tries = step.words[1] & TRIED != 0;
                 Found { uses: vec![on(Mode::Down)], is_ready: is_ready || tries }
             }
-            // The order of calls on a channel is that of this run alone: any of them may come first. A call is one step, which begins here.
-            Kind::Depart if (MESSAGES..MESSAGES_END).contains(&address) => ready(vec![on(Mode::Any)]),
-            Kind::Arrive if (MESSAGES..MESSAGES_END).contains(&address) => ready(Vec::new()),
             Kind::Depart => {
                 let Some(barrier) = self.barriers.get(&address) else { return ready(vec![on(Mode::Any)]) };
                 let has_come = barrier.arrived.get(&step.words[1]).is_some_and(|arrived| *arrived >= barrier.parties);

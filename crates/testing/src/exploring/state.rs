@@ -1,8 +1,9 @@
 //! A state of a program: the steps that lead to it. What threads do next is what an execution shows that begins with them; where
 //! none is known the program runs once more.
 
+use super::channel_calls::OnChannel;
 use super::clocks::Clocks;
-use super::execution::{Execution, Taken, order_after};
+use super::execution::{Execution, Order, Taken, order_after};
 use super::executions::{Executions, MOST_THREADS};
 use super::machine::{Machine, Pending};
 use super::objects::Objects;
@@ -52,6 +53,8 @@ struct Inner {
     machine: Machine,
     spins: FxHashMap<usize, Spin>,
     clocks: Clocks,
+    /// The order of the calls on channels so far.
+    calls_on_channels: Order,
     /// What threads do next that other executions have shown.
     shown: FxHashMap<usize, Option<Pending>>,
 }
@@ -77,6 +80,7 @@ impl<'s> State<'s> {
             machine,
             spins: FxHashMap::default(),
             clocks: Clocks::default(),
+            calls_on_channels: 0,
             shown: FxHashMap::default(),
         };
         if let [root] = *roots {
@@ -206,8 +210,41 @@ impl Inner {
         let next = self.machine.next(thread, &pending, ends, &shared.swaps, &mut shared.objects);
         match next {
             Next::Ready(action) if self.waits_in_loop(thread, shared) => Next::Blocked(action),
+            Next::Ready(action) if self.is_within_call_of_another(thread) => Next::Blocked(action),
+            Next::Ready(action) if self.waits_for_message(thread, &pending, shared) => Next::Blocked(action),
             next => next,
         }
+    }
+
+    /// Whether another thread is within a call on a channel, which is several steps in one.
+    fn is_within_call_of_another(&self, thread: usize) -> bool {
+        let Some(other) = self.last.filter(|last| *last != thread) else { return false };
+        let next = self.run.next_of(other, self.done[other]).map(|index| self.run.steps[index].on_channel);
+        next == Some(OnChannel::Within)
+    }
+
+    /// Whether a thread waits for what another one is still to send, in a call on a channel that the run at hand shows where something was there.
+    /// Only a run can show whether it waits where nothing is. That depends on the calls on channels so far alone.
+    fn waits_for_message(&mut self, thread: usize, pending: &Pending, shared: &mut Executions<'_>) -> bool {
+        let Pending::Step(step) = pending else { return false };
+        let is_next = || self.run.steps.get(self.steps).is_some_and(|next| next.thread == thread);
+        let begins = matches!(step.on_channel, OnChannel::Moves | OnChannel::Looks);
+        let writes = || {
+            let next = self.run.next_of(thread, self.done[thread] + 1).map(|index| self.run.steps[index].kind);
+            step.on_channel == OnChannel::Moves && next == Some(Kind::Post)
+        };
+        if !begins || is_next() || writes() || self.machine.is_message_in(step) {
+            return false;
+        }
+        let call = (thread, step.at, self.calls_on_channels);
+        if let Some(known) = shared.waits_for_message.get(&call) {
+            return *known;
+        }
+        let forced = Forced { thread, wakes: None };
+        let Some(run) = shared.along(&self.run.steps[..self.steps], Some(Then::Step(forced))) else { return false };
+        let waits = run.sleeps && run.steps.get(self.steps).is_none_or(|next| next.thread != thread);
+        shared.waits_for_message.insert(call, waits);
+        waits
     }
 
     fn waits_in_loop(&mut self, thread: usize, shared: &mut Executions<'_>) -> bool {
@@ -316,6 +353,9 @@ impl Inner {
         }
         let ends = self.ends(step);
         self.machine.take(step, ends);
+        if step.on_channel != OnChannel::No {
+            self.calls_on_channels = order_after(self.calls_on_channels, step.thread, Some(step.at as usize));
+        }
         self.steps += 1;
         self.done[step.thread] += 1;
         self.shown.remove(&step.thread);
