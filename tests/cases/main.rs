@@ -213,6 +213,7 @@ cases! {
     ucontext: "ucontext.c";
     unfilled: "unfilled.c";
     wide_memory: "wide-memory.c";
+    wide_mixed: "wide-mixed.c", "-mcx16";
     wide_swap: "wide-swap.c", "-mcx16";
     wrong_lock: "wrong-lock.c";
 }

@@ -38,6 +38,7 @@ mod transactions;
 mod unfilled;
 mod value;
 mod walk;
+mod wide_swaps;
 mod window;
 mod world;
 

@@ -19,6 +19,7 @@ use crate::paged::Paged;
 use crate::program::{Copied, Program};
 use crate::regions::{Birth, Born, Extent, OUTSIDE, RegionId, Regions};
 use crate::thread_order::{PartId, ThreadOrder};
+use crate::wide_swaps::WideSwaps;
 use foretrace_runtime::record::Kind;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -43,6 +44,7 @@ pub(crate) struct Sharing {
     handed_on: u64,
     /// Blocks in whose place another one was allocated, earlier or later, where threads share one of them: a number of that place.
     again: FxHashMap<RegionId, u32>,
+    pub wide_swaps: WideSwaps,
 }
 
 /// With fewer bytes nothing counts as handed on.
@@ -260,6 +262,7 @@ impl Analysis {
                 kind if is_failed(kind) => Way::Failed,
                 _ => Way::Update,
             };
+            self.sharing.wide_swaps.see(thread, record);
             self.access(thread, record.words[0], size, way);
             return;
         }
@@ -460,7 +463,7 @@ pub(crate) struct Cell {
 /// The cells at a point of the run.
 pub(crate) struct Cells {
     pub aliases: Aliases,
-    sharing: Sharing,
+    pub sharing: Sharing,
     pub regions: Regions,
     /// Per byte, the cell that it belongs to plus one.
     here: Paged<u32>,

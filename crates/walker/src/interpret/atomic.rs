@@ -150,6 +150,17 @@ impl Walk<'_, '_> {
         if self.is_survey() {
             return Word::constant(size * 8, record.words[1]);
         }
+        self.beside_wide_swaps((address, size, record.at), |walk| walk.replace_parts(record, name, expected, new))
+    }
+
+    fn replace_parts(
+        &mut self,
+        record: Record,
+        name: &str,
+        expected: Option<Word>,
+        new: &mut dyn FnMut(&mut Self, Word) -> Word,
+    ) -> Word {
+        let (address, size) = (record.words[0], record.kind.size() as u32);
         let mut pieces = self.pieces(address, size);
         let found = Bytes::constant(size, record.words[1]);
         if let (Some((0, whole, Some(cell))), 1) = (pieces.iter().next(), pieces.count)

@@ -2,8 +2,8 @@
 //!
 //! A compare-and-swap that failed has a guard on the first cell that it reads: one that differed. A compare-and-swap that succeeded
 //! writes only if both halves were as expected, which no single guard says. So it reads in one
-//! step, the condition follows, and it writes in another one; between them it holds a lock that all which write 16 bytes there
-//! take.
+//! step, the condition follows, and it writes in another one; between them it holds a lock that all which write there
+//! take, also where they write fewer bytes.
 
 use super::Walk;
 use super::atomic::{is_failed, is_update};
@@ -16,7 +16,7 @@ use crate::program::Function;
 use crate::value::{Value, Word};
 use foretrace_instrument::sidecar::{Atomic16Op, Operand, UpdateOp};
 use foretrace_runtime::record::Kind;
-use foretrace_trace::{Func, Op, SyncKind, Why};
+use foretrace_trace::{Func, Op, Problem, SyncId, SyncKind, Why};
 
 const HALF: u32 = 8;
 const HALF_BITS: u32 = 64;
@@ -198,18 +198,41 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Does something with the lock of all that write 16 bytes there. The log has no such lock.
+    /// Does something with the lock of all that write there. The log has no such lock.
     fn exclusively(&mut self, access: &Access, act: impl FnOnce(&mut Self, &Access) -> Halves) -> Step<Halves> {
         if !access.is_shared() {
             return Ok(act(self, access));
         }
-        let object = self.world.object(access.address(), Class::Mutex, SyncKind::Mutex { recursive: false })?;
-        let lock = self.world.objects.get(object).sync;
+        let lock = self.lock_of_wide_swaps(access.address())?;
         let source = self.source(access.records[0].at);
         self.world.push_unlogged(source, Op::Acquire { lock });
         let found = act(self, access);
         self.world.push_unlogged(source, Op::Release { lock });
         Ok(found)
+    }
+}
+
+/// Accesses of fewer bytes.
+impl Walk<'_, '_> {
+    fn lock_of_wide_swaps(&mut self, address: u64) -> Result<SyncId, Problem> {
+        let object = self.world.object(address, Class::Mutex, SyncKind::Mutex { recursive: false })?;
+        Ok(self.world.objects.get(object).sync)
+    }
+
+    /// Writes so many bytes there, with the lock that compare-and-swaps of 16 bytes hold, if there are any of these bytes.
+    pub(super) fn beside_wide_swaps<R>(
+        &mut self,
+        (address, size, at): (u64, u32, u64),
+        write: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        let swapped = self.world.cells.sharing.wide_swaps.covering(address, size);
+        let swapped = swapped.filter(|_| self.pieces(address, size).cells > 0);
+        let Some(lock) = swapped.and_then(|address| self.lock_of_wide_swaps(address).ok()) else { return write(self) };
+        let source = self.source(at);
+        self.world.push_unlogged(source, Op::Acquire { lock });
+        let written = write(self);
+        self.world.push_unlogged(source, Op::Release { lock });
+        written
     }
 }
 

@@ -390,11 +390,17 @@ impl Walk<'_, '_> {
         if self.is_survey() {
             return;
         }
+        self.beside_wide_swaps((access.address, word.width() / 8, access.at), |walk| {
+            walk.write_whole_or_parts(access, word, replaced);
+        });
+    }
+
+    fn write_whole_or_parts(&mut self, access: Access, word: Word, replaced: Option<u64>) {
         let (address, size) = (access.address, word.width() / 8);
         let whole = self.world.cells.whole(address, size).filter(|_| replaced.is_none());
         let Some(cell) = whole else {
             let bytes = self.world.expressions.split(word, size);
-            return self.write(access, bytes, replaced);
+            return self.write_parts(access, bytes, replaced);
         };
         let source = self.source(access.at);
         self.world.memory.replace(address, size, word.bits);
@@ -424,6 +430,12 @@ impl Walk<'_, '_> {
         if self.is_survey() {
             return;
         }
+        self.beside_wide_swaps((access.address, bytes.size, access.at), |walk| {
+            walk.write_parts(access, bytes, replaced);
+        });
+    }
+
+    fn write_parts(&mut self, access: Access, bytes: Bytes, replaced: Option<u64>) {
         let pieces = self.pieces(access.address, bytes.size);
         if let Some(before) = replaced {
             self.replaces(&pieces, Bytes::constant(bytes.size, before));
