@@ -40,6 +40,7 @@ cases! {
     asm_lock: "asm-lock.c";
     asm_operations: "asm-operations.c";
     asm_twins: "asm-twins.c";
+    asm_wide: "asm-wide.c";
     asynchronous: "async.cpp";
     atomic_ref: "atomic-ref.cpp";
     atomic_shared: "atomic-shared.cpp";

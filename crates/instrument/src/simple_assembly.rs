@@ -2,13 +2,16 @@
 //!
 //! Known are a `mov` between a register and memory, `xchg`, and with `lock` `xadd`, `inc`, `dec`, `add`, `sub`, `and`, `or`, `xor`, `not` and
 //! `cmpxchg`, also with a `setz` or `setnz` after it, or with that flag as an output. [`crate::simple_assembly::operands`] reads the text.
+//! [`crate::simple_assembly::wide`] reads `cmpxchg16b`.
 
 mod intel;
 mod operands;
+mod wide;
 
 use crate::llvm::{Builder, Module, Opcode, Type, TypeKind, Value, ValueKind};
 use crate::shape::scalar_bits;
 use operands::{ADD, AND, Action, EXCHANGE, Flag, Input, OR, SUB, Simple, XOR, parse};
+use wide::{WideSwap, Word};
 
 /// LLVM's number of the predicate for equality.
 const EQUAL: u32 = 32;
@@ -17,12 +20,17 @@ const EQUAL: u32 = 32;
 pub fn replace(module: &Module, functions: &[Value]) {
     let builder = Builder::new(module.context());
     for call in functions.iter().flat_map(|function| function.blocks()).flat_map(|block| block.instructions()) {
-        if call.opcode() == Opcode::Call
-            && let assembly = call.callee()
-            && assembly.kind() == ValueKind::InlineAsm
-            && let Some(simple) = parse(&assembly.assembly(), &assembly.constraints(), assembly.is_intel_assembly())
-        {
-            Call { module, builder: &builder, call, arguments: call.arguments() }.put(&simple);
+        let assembly = call.callee();
+        if call.opcode() != Opcode::Call || assembly.kind() != ValueKind::InlineAsm {
+            continue;
+        }
+        let (text, constraints) = (assembly.assembly(), assembly.constraints());
+        let is_intel = assembly.is_intel_assembly();
+        let place = || Call { module, builder: &builder, call, arguments: call.arguments() };
+        if let Some(simple) = parse(&text, &constraints, is_intel) {
+            place().put(&simple);
+        } else if let Some(swap) = WideSwap::parse(&text, &constraints, is_intel) {
+            place().put_wide(&swap);
         }
     }
 }
@@ -50,12 +58,7 @@ impl Call<'_> {
         let fit = of_inputs.iter().all(|ty| is_word(*ty) && bits(*ty) >= size)
             && of_old.iter().all(|ty| is_word(*ty) && bits(*ty) == size);
         let types: Vec<Type> = of_inputs.into_iter().chain(of_old).collect();
-        let is_byte = |slot: usize| slots.get(slot).is_some_and(|ty| scalar_bits(*ty) == 8);
-        let flag_fits = match simple.zero {
-            Some(Flag { slot: Some(slot), whole: false, .. }) => is_byte(slot),
-            _ => true,
-        };
-        if !flag_fits || !fit {
+        if !flag_fits(simple.zero, &slots) || !fit {
             return None;
         }
         // As pointers where all of it is pointers, so that they stay such.
@@ -69,15 +72,69 @@ impl Call<'_> {
             results[slot] = Some(self.cast(old, slots[slot]));
         }
         if let (Some(flag), Some(zero)) = (&simple.zero, zero) {
-            let is_set = if flag.negated { self.builder.compare(EQUAL, zero, zero.ty().zero()) } else { zero };
-            let byte = |ty: Type| self.builder.cast(Opcode::ZExt, is_set, ty);
-            match (flag.slot, flag.memory) {
-                (Some(slot), _) => results[slot] = Some(byte(slots[slot])),
-                (None, Some(argument)) => {
-                    self.builder.store(byte(self.module.context().int(8)), self.arguments[argument]);
-                }
-                (None, None) => {}
+            self.put_flag(flag, zero, &slots, &mut results);
+        }
+        self.give(&results);
+        Some(())
+    }
+
+    /// The flag of zero goes where it is asked for.
+    fn put_flag(&self, flag: &Flag, zero: Value, slots: &[Type], results: &mut [Option<Value>]) {
+        let is_set = if flag.negated { self.builder.compare(EQUAL, zero, zero.ty().zero()) } else { zero };
+        let byte = |ty: Type| self.builder.cast(Opcode::ZExt, is_set, ty);
+        match (flag.slot, flag.memory) {
+            (Some(slot), _) => results[slot] = Some(byte(slots[slot])),
+            (None, Some(argument)) => {
+                self.builder.store(byte(self.module.context().int(8)), self.arguments[argument]);
             }
+            (None, None) => {}
+        }
+    }
+
+    /// A compare-and-swap of 16 bytes. Does nothing if the types are not those that the instruction works on.
+    fn put_wide(&self, swap: &WideSwap) -> Option<()> {
+        const WORD_BITS: u32 = 64;
+        let (context, slots) = (self.module.context(), self.slots());
+        let (word, wide, byte) = (context.int(WORD_BITS), context.int(2 * WORD_BITS), context.int(8));
+        let is_word = |ty: Type| matches!(ty.kind(), TypeKind::Integer | TypeKind::Pointer) && bits(ty) == WORD_BITS;
+        let argument = |index: usize| self.arguments.get(index).copied();
+        let is_pointer = |index: usize| argument(index).is_some_and(|it| it.ty().is_plain_pointer());
+        let words = || swap.expected.into_iter().chain(swap.desired);
+        let fits = |input: Word| match input {
+            Word::Argument(index) => argument(index).is_some_and(|it| is_word(it.ty())),
+            Word::Memory { pointer, .. } => is_pointer(pointer),
+        };
+        let old_fits = swap.old.into_iter().flatten().all(|slot| slots.get(slot).is_some_and(|ty| is_word(*ty)));
+        if !is_pointer(swap.memory) || !words().all(fits) || !old_fits || !flag_fits(swap.zero, &slots) {
+            return None;
+        }
+        let builder = self.builder;
+        builder.before(self.call);
+        let value = |input: Word| match input {
+            Word::Argument(index) => self.cast(self.arguments[index], word),
+            Word::Memory { pointer, offset } => {
+                let base = self.arguments[pointer];
+                let at = if offset == 0 { base } else { builder.offset(byte, base, word.constant(offset)) };
+                builder.load(word, at)
+            }
+        };
+        let by = builder.cast(Opcode::ZExt, word.constant(WORD_BITS.into()), wide);
+        let both = |[low, high]: [Word; 2]| {
+            let [low, high] = [value(low), value(high)].map(|half| builder.cast(Opcode::ZExt, half, wide));
+            builder.binary(Opcode::Or, builder.binary(Opcode::Shl, high, by), low)
+        };
+        let (expected, desired) = (both(swap.expected), both(swap.desired));
+        let found = builder.compare_and_swap(self.arguments[swap.memory], expected, desired);
+        let whole = builder.extract(found, 0);
+        let halves = [whole, builder.binary(Opcode::LShr, whole, by)];
+        let mut results: Vec<Option<Value>> = vec![None; slots.len()];
+        for (slot, half) in swap.old.into_iter().zip(halves) {
+            if let Some(slot) = slot {
+                results[slot] = Some(self.cast(builder.cast(Opcode::Trunc, half, word), slots[slot]));
+            }
+        }
+        if let Some(flag) = &swap.zero {
+            self.put_flag(flag, builder.extract(found, 1), &slots, &mut results);
         }
         self.give(&results);
         Some(())
@@ -163,6 +220,14 @@ impl Call<'_> {
             _ => self.call.replace_with(ty.poison()),
         }
         self.call.erase();
+    }
+}
+
+/// Whether a flag that an instruction puts into a byte has an output of a byte.
+fn flag_fits(flag: Option<Flag>, slots: &[Type]) -> bool {
+    match flag {
+        Some(Flag { slot: Some(slot), whole: false, .. }) => slots.get(slot).is_some_and(|ty| scalar_bits(*ty) == 8),
+        _ => true,
     }
 }
 

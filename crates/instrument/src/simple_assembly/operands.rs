@@ -123,7 +123,7 @@ fn constraints(text: &str) -> Vec<Constraint<'_>> {
 }
 
 /// The instructions, `lock` with the one that it belongs to.
-fn instructions(text: &str) -> Option<Vec<(bool, &str)>> {
+pub(super) fn instructions(text: &str) -> Option<Vec<(bool, &str)>> {
     let mut found = Vec::new();
     let mut locked = false;
     for statement in text.split([';', '\n']).map(str::trim).filter(|statement| !statement.is_empty()) {
@@ -139,7 +139,7 @@ fn instructions(text: &str) -> Option<Vec<(bool, &str)>> {
 }
 
 /// Where an operand of an instruction lies.
-enum Operand {
+pub(super) enum Operand {
     /// Memory that this argument points to.
     Memory(usize),
     /// The constraint of this number.
@@ -147,12 +147,12 @@ enum Operand {
     Constant(u64),
 }
 
-struct Text<'a> {
+pub(super) struct Text<'a> {
     constraints: Vec<Constraint<'a>>,
 }
 
 pub(super) fn parse(text: &str, of: &str, is_intel: bool) -> Option<Simple> {
-    let all = Text { constraints: constraints(of) };
+    let all = Text::with_constraints(of);
     let instructions = instructions(text)?;
     let att = |instruction: &str| if is_intel { to_att(instruction) } else { instruction.to_string() };
     let instructions: Vec<(bool, String)> =
@@ -170,7 +170,11 @@ pub(super) fn parse(text: &str, of: &str, is_intel: bool) -> Option<Simple> {
     complete.then_some(simple)
 }
 
-impl Text<'_> {
+impl<'a> Text<'a> {
+    pub(super) fn with_constraints(text: &'a str) -> Text<'a> {
+        Text { constraints: constraints(text) }
+    }
+
     fn operation(&self, locked: bool, instruction: &str) -> Option<Simple> {
         let (name, operands) = instruction.split_once([' ', '\t'])?;
         let operands: String = operands.chars().filter(|character| !character.is_whitespace()).collect();
@@ -215,7 +219,7 @@ impl Text<'_> {
                 simple(Action::Update(by, self.input(from)?), *memory, None)
             }
             ("cmpxchg", [from, Operand::Memory(memory)]) if locked => {
-                let (expected, old) = self.accumulator()?;
+                let (expected, old) = self.register("{ax}")?;
                 let action = Action::CompareAndSwap { expected: Input::Argument(expected), desired: self.input(from)? };
                 simple(action, *memory, old)
             }
@@ -223,7 +227,7 @@ impl Text<'_> {
         }
     }
 
-    fn operand(&self, text: &str) -> Option<Operand> {
+    pub(super) fn operand(&self, text: &str) -> Option<Operand> {
         if let Some(constant) = text.strip_prefix("$$") {
             return Some(Operand::Constant(constant.parse::<i64>().ok()?.cast_unsigned()));
         }
@@ -253,13 +257,13 @@ impl Text<'_> {
         tied.argument.map(Input::Argument)
     }
 
-    fn output(&self, index: usize) -> Option<usize> {
+    pub(super) fn output(&self, index: usize) -> Option<usize> {
         self.constraints.get(index)?.slot
     }
 
-    /// The argument that the accumulator gets, and the output that it gives.
-    fn accumulator(&self) -> Option<(usize, Option<usize>)> {
-        let is_it = |constraint: &Constraint| constraint.text == "{ax}";
+    /// The argument that a register gets, and the output that it gives. It has a name such as `{ax}`.
+    pub(super) fn register(&self, name: &str) -> Option<(usize, Option<usize>)> {
+        let is_it = |constraint: &Constraint| constraint.text == name;
         let output = self.constraints.iter().position(|constraint| constraint.is_output && is_it(constraint));
         let is_tied = |constraint: &Constraint| output.is_some() && constraint.text.parse().ok() == output;
         let input = self.constraints.iter().find(|it| !it.is_output && (is_it(it) || is_tied(it)))?;
@@ -267,7 +271,7 @@ impl Text<'_> {
     }
 
     /// A flag as an output of the compiler's own.
-    fn flag_output(&self) -> Option<Flag> {
+    pub(super) fn flag_output(&self) -> Option<Flag> {
         self.constraints.iter().find_map(|constraint| {
             let condition = constraint.text.strip_prefix("{@cc")?.strip_suffix('}')?;
             Some(Flag { slot: constraint.slot, memory: None, whole: true, negated: negated(condition)? })
@@ -275,7 +279,7 @@ impl Text<'_> {
     }
 
     /// An instruction that puts the flag of zero into a byte.
-    fn set(&self, instruction: &str) -> Option<Flag> {
+    pub(super) fn set(&self, instruction: &str) -> Option<Flag> {
         let (name, operand) = instruction.split_once([' ', '\t'])?;
         let flag = Flag { slot: None, memory: None, whole: false, negated: negated(name.strip_prefix("set")?)? };
         match self.operand(operand.trim())? {
@@ -297,10 +301,15 @@ impl Text<'_> {
         let (slot, memory) = (of_flag(|flag| flag.slot), of_flag(|flag| flag.memory));
         (flag.is_none() || has_flag)
             && memory != Some(simple.memory)
-            && self.constraints.iter().filter(|constraint| constraint.is_output).all(|output| match output.slot {
-                Some(_) => output.slot == simple.old || output.slot == slot,
-                None => output.argument == Some(simple.memory) || output.argument == memory,
-            })
+            && self.only_written(&[simple.old, slot], [Some(simple.memory), memory])
+    }
+
+    /// Whether these results and the memory behind these arguments are all that the assembly promises.
+    pub(super) fn only_written(&self, slots: &[Option<usize>], memory: [Option<usize>; 2]) -> bool {
+        self.constraints.iter().filter(|constraint| constraint.is_output).all(|output| match output.slot {
+            Some(_) => slots.contains(&output.slot),
+            None => memory.contains(&output.argument),
+        })
     }
 }
 

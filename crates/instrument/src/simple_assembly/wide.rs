@@ -96,7 +96,13 @@ mod tests {
             (
                 "lock cmpxchg16b ($1)",
                 "={@ccz},r,{bx},{cx},{ax},{dx},~{memory}",
-                WideSwap { memory: 0, expected: arguments(3, 4), desired: arguments(1, 2), old: [None; 2], zero: flag(0, true) },
+                WideSwap {
+                    memory: 0,
+                    expected: arguments(3, 4),
+                    desired: arguments(1, 2),
+                    old: [None; 2],
+                    zero: flag(0, true),
+                },
             ),
             (
                 "movq 0($4), %rax;movq 8($4), %rdx;lock cmpxchg16b $0; setz $1",
