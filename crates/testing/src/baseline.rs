@@ -1,7 +1,7 @@
 //! What passing runs look like, so that a run that differs from them shows: what varies among passing runs by itself does not count.
 //!
 //! A text is compared as a bag of lines, since threads may write them in any order. Where lines of passing runs differ in numbers
-//! only, numbers that never varied are compared. Durations and addresses are never compared.
+//! only, numbers that never varied are compared. Durations, rates by time and addresses are never compared.
 
 use super::observation::Observation;
 use regex::{Captures, Regex};
@@ -283,11 +283,19 @@ fn with_numbers(shape: &str, numbers: &[String]) -> String {
     line
 }
 
-/// Durations and addresses.
-static VARYING: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"0x[0-9a-fA-F]+|\b\d+(\.\d+)? ?(s|sec|secs|seconds|ms|µs|us|ns)\b").ok());
+/// Durations, also as `00:00:01.5` and `0m1.5s`, rates by time, and addresses.
+static VARYING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    const FORMS: [&str; 5] = [
+        "0x[0-9a-fA-F]+",
+        r"\b\d+:\d\d:\d\d(\.\d+)?\b",
+        r"\b\d+m ?\d+(\.\d+)?s\b",
+        r"\b\d+(\.\d+)? ?(s|sec|secs|seconds|ms|µs|us|ns)\b",
+        r"\b\d+(\.\d+)? ?[A-Za-z]*/(s|sec|second)\b",
+    ];
+    Regex::new(&FORMS.join("|")).ok()
+});
 
-/// A line without durations and addresses.
+/// A line without durations, rates and addresses.
 pub fn masked(line: &str) -> String {
     match VARYING.as_ref() {
         Some(varying) => varying.replace_all(line, "~").into_owned(),
@@ -417,6 +425,9 @@ mod tests {
     #[test]
     fn durations_and_addresses_do_not_count() {
         assert_eq!(unusual(&["took 0.12s at 0x7f12\n"], "took 31 ms at 0xabc\n"), None);
+        assert_eq!(unusual(&["real 0m0.01s, in all 00:00:00.01\n"], "real 0m2.5s, in all 0:01:02\n"), None);
+        assert_eq!(unusual(&["0.000MB/s, 12 requests/sec\n"], "1.5 MB/s, 7 requests/sec\n"), None);
+        assert_eq!(unusual(&["1/2 sent\n"], "2/2 sent\n"), Some(Some("2/2 sent".to_string())));
         assert_eq!(unusual(&["waited 3 times\n"], "waited 4 times\n"), Some(Some("waited 4 times".to_string())));
     }
 }
