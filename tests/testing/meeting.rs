@@ -22,6 +22,17 @@ fn runs_that_write_the_same_file_go_one_at_a_time() {
     assert!(!notes(&apart).contains("one run at a time"), "{apart:#}");
 }
 
+/// Of the first two runs one fails before it has opened the file: the other one has removed what both found.
+#[test]
+fn runs_that_make_the_same_file_go_one_at_a_time() {
+    let workshop = built_with("fresh-file.c", "");
+    std::fs::write(workshop.path("fresh.txt"), "").expect("written");
+    let run = test(&workshop, "--jobs 2");
+    assert!(run.out.starts_with("nothing failed\n"), "{}{}", run.out, run.err);
+    assert!(run.out.contains("one run at a time, since each writes fresh.txt"), "{}", run.out);
+    assert!(!run.out.contains("without recording"), "{}", run.out);
+}
+
 #[test]
 fn runs_with_the_same_port_go_one_at_a_time() {
     let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|free| free.local_addr()).expect("a port").port();

@@ -2,7 +2,7 @@
 //! them, too. A file that `FORETRACE_NAMES` names gets a line for each, recorded or not.
 
 use core::cell::UnsafeCell;
-use core::ffi::{c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{
     AtomicBool,
     Ordering::{Acquire, Release},
@@ -42,10 +42,29 @@ pub fn opened(file: c_int) {
     if flags < 0 || flags & 3 == 0 {
         return;
     }
+    tell_of(file);
+}
+
+/// A file of this name, in this folder, was there already, so the program did not make it.
+pub fn refused((folder, path): (c_int, *const c_char)) {
+    const NAME_ONLY: c_int = 0o10_000_000;
+    let error = sys::errno();
+    let file = call!(OPENAT, folder, path, NAME_ONLY, 0) as c_int;
+    if file >= 0 {
+        tell_of(file);
+        sys::close(file);
+    }
+    sys::set_errno(error);
+}
+
+/// Tells the name of what is open. Another run may have removed it since.
+fn tell_of(file: c_int) {
+    const REMOVED: &[u8] = b" (deleted)";
     let link = Text::<64>::formatted(format_args!("/proc/self/fd/{file}\0"));
     let mut path = [0u8; 4096];
     let length = call!(READLINK, link.bytes().as_ptr(), path.as_mut_ptr(), path.len());
-    tell(b"", &path[..length.max(0) as usize]);
+    let path = &path[..length.max(0) as usize];
+    tell(b"", path.strip_suffix(REMOVED).unwrap_or(path));
 }
 
 /// A socket was to get an address.

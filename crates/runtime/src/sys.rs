@@ -39,6 +39,7 @@ pub mod number {
     pub const READV: usize = 19;
     pub const WRITE: usize = 1;
     pub const OPEN: usize = 2;
+    pub const OPENAT: usize = 257;
     pub const CLOSE: usize = 3;
     pub const FSTAT: usize = 5;
     pub const FSTATAT: usize = 262;

@@ -118,6 +118,21 @@ pub fn by_name<R>(
     naming: Naming,
     place: usize,
     call: impl FnOnce() -> R,
+    failed: impl Fn(&R) -> bool,
+) -> R {
+    let result = by_name_in_order(name, path, naming, place, call, &failed);
+    if naming == Naming::Alone && names_outside::are_wanted() && failed(&result) {
+        names_outside::refused(path);
+    }
+    result
+}
+
+fn by_name_in_order<R>(
+    name: &'static CStr,
+    path: (c_int, *const c_char),
+    naming: Naming,
+    place: usize,
+    call: impl FnOnce() -> R,
     failed: impl FnOnce(&R) -> bool,
 ) -> R {
     const NO_SUCH_NAME: c_int = 2;
