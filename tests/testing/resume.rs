@@ -1,7 +1,7 @@
 //! A test that was stopped goes on where it was: what was tried is not tried again, finds keep their numbers, and nothing is lost.
 
 use super::support::{Workshop, ran};
-use super::{built, foretrace, report, source, test};
+use super::{built, built_with, foretrace, report, source, test};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -97,6 +97,16 @@ fn ctrl_c_keeps_all() {
         assert_eq!(tried(&rest), tried(&whole), "{rest:#}");
         assert_eq!(rest["tests"][0]["runs"], whole["tests"][0]["runs"], "{rest:#}");
     }
+}
+
+/// Only runs without recording have ended. How long these took sets the limit of recorded ones, in the second part, too: none has hung.
+#[test]
+fn how_long_runs_without_recording_take_is_known_later() {
+    let workshop = built_with("hangs-once.c", "-DSLOW_FROM=9 -DWAITS");
+    let run = test(&workshop, "--time 3 --jobs 1");
+    assert!(run.status == Some(3) && is_kept(&workshop), "{}{}", run.out, run.err);
+    let run = test(&workshop, "--time 9 --jobs 1 --resume");
+    assert!(run.status == Some(3) && run.out.contains("0 runs recorded;"), "{}{}", run.out, run.err);
 }
 
 /// Each ends in one message, and what is kept stays.

@@ -2,6 +2,7 @@
 
 use super::observation::Observation;
 use super::settings::{Settings, TestError};
+use super::state::State;
 use foretrace_harness::{
     Apart, Cut, Ending, Folder, Mode, Plan, RecordError, RecordingScope, Run, STDERR, Scheduler, Scheduling,
     is_deadlock, use_after_free_in_words,
@@ -83,12 +84,17 @@ impl<'s> Runner<'s> {
         value(&self.limit)
     }
 
-    /// Takes up what a test that was stopped has learned: how long the slowest recorded run took, and the records of each thread.
-    pub fn take_up(&self, slowest: Duration, steps: &[u64]) {
-        if !slowest.is_zero() {
-            self.learn(slowest);
+    /// Takes up what a test that was stopped has learned: how long its slowest runs took, and the records of each thread.
+    pub fn take_up(&self, state: &State) {
+        if !state.slowest_unrecorded.is_zero() {
+            self.learn_unrecorded(state.slowest_unrecorded);
         }
-        self.steps.get_or_init(|| steps.to_vec());
+        if !state.slowest.is_zero() {
+            self.learn(state.slowest);
+        }
+        if !state.steps.is_empty() {
+            self.steps.get_or_init(|| state.steps.clone());
+        }
     }
 
     /// Records of each thread in the first recorded run.

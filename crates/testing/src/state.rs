@@ -44,6 +44,9 @@ pub struct State {
     pub searching: Duration,
     /// How long the slowest recorded run took that passed.
     pub slowest: Duration,
+    /// How long the slowest run without recording took that passed.
+    #[serde(default)]
+    pub slowest_unrecorded: Duration,
     /// Events of the shortest recorded run that was analysed. Others may be longer by loops that wait.
     #[serde(default)]
     pub fewest_events: Option<usize>,

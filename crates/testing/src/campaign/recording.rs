@@ -407,6 +407,7 @@ impl Campaign<'_> {
             }
         }
         if self.state.report.recorded.passed == 0 && !slowest.is_zero() {
+            self.state.slowest_unrecorded = self.state.slowest_unrecorded.max(slowest);
             self.runner.learn_unrecorded(slowest);
         }
         if hung > 0 && !self.state.report.is_endless_unrecorded() {
