@@ -1,7 +1,7 @@
 //! Memory that is used after its free: named in runs that fail, a failure by itself, and predicted from a run without one.
 
 use super::support::ran;
-use super::{built_with, fits, foretrace, report, test};
+use super::{built_with, failures, fits, foretrace, report, test};
 use serde_json::Value;
 
 /// No three accesses of one variable show a `free`; the report says who used the memory, and who had freed it.
@@ -39,6 +39,18 @@ fn memory_that_is_used_after_it_was_freed() {
     assert!(wrong.status == Some(1) && is_told, "{}{}", wrong.out, wrong.err);
     let right = test(&built_with("freed.c", "-DRIGHT"), "");
     assert_eq!((right.status, right.out.lines().next()), (Some(0), Some("nothing failed")), "{}", right.out);
+}
+
+/// Nothing but the look itself conflicts with the `free`, and who looks goes on without what it saw. A thread that is held before the look finds it.
+#[test]
+fn a_thread_is_held_before_it_looks_into_what_another_one_frees() {
+    let options = "--predict cutpoints --stop-after 1";
+    let wrong = report(&built_with("popped-node.c", ""), options);
+    let explored = &wrong["tests"][0]["explored"];
+    assert!(failures(&wrong).contains("use after free"), "{wrong:#}");
+    assert!(explored["fails"] == true && explored["runs"] == 0, "{wrong:#}");
+    let right = report(&built_with("popped-node.c", "-DRIGHT"), options);
+    assert!(failures(&right).is_empty() && right["tests"][0]["explored"]["complete"] == true, "{right:#}");
 }
 
 /// Nothing comes of the use: the program prints the same and ends with 0.

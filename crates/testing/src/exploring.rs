@@ -10,6 +10,7 @@ mod clocks;
 mod coverage;
 mod execution;
 mod executions;
+mod given_back;
 mod holds;
 mod machine;
 mod objects;

@@ -6,6 +6,7 @@
 
 use super::execution::{Execution, Taken};
 use super::executions::Executions;
+use super::given_back::given_back;
 use super::holds::{Hold, Looked};
 use super::outcomes::Outcomes;
 use super::reversals::{Meeting, Pair, meetings, reversed};
@@ -43,6 +44,8 @@ pub fn cover(executions: &mut Executions<'_>, each: &mut Each<'_>) {
         held_after: FxHashSet::default(),
         most_again: 0,
         classes: FxHashSet::default(),
+        of_freed: VecDeque::new(),
+        places_of_freed: FxHashSet::default(),
         waiting: Vec::new(),
         held_in: VecDeque::new(),
         with_calls: VecDeque::new(),
@@ -77,6 +80,10 @@ struct Search<'s, 'e> {
     most_again: u64,
     /// Classes of equivalent runs.
     classes: FxHashSet<u64>,
+    /// Holds before accesses of memory that another thread frees later, which come first: there are few, and each tells of a use after free. The
+    /// places of those that were found.
+    of_freed: VecDeque<(Rc<Looked>, Hold)>,
+    places_of_freed: FxHashSet<(u64, u64)>,
     /// Runs with holds that are still to be tried, those with none left, those of which pairs in the program's own code were reversed, too, and those
     /// whose holds were tried again after other orders.
     waiting: Vec<(Known, VecDeque<Hold>)>,
@@ -95,12 +102,14 @@ impl Search<'_, '_> {
         let looked = self.look(&first);
         self.wait(Known { looked, forced: 0, new: 0, is_held: false });
         loop {
-            if let Some((known, hold)) = self.next_hold(true) {
-                self.hold(&known, &hold)?;
+            if let Some((looked, hold)) = self.of_freed.pop_front() {
+                self.hold(&looked, &hold)?;
+            } else if let Some((known, hold)) = self.next_hold(true) {
+                self.hold(&known.looked, &hold)?;
             } else if let Some(known) = self.with_calls.pop_front() {
                 self.outcomes_of(&known)?;
             } else if let Some((known, hold)) = self.next_hold(false) {
-                self.hold(&known, &hold)?;
+                self.hold(&known.looked, &hold)?;
             } else if let Some(known) = self.next_to_reverse() {
                 self.reversals_of(&known, true)?;
                 self.again.push_back(known);
@@ -110,14 +119,14 @@ impl Search<'_, '_> {
                 }
                 for hold in known.looked.holds_after(known.forced, true) {
                     if self.executions.runs < self.most_again {
-                        self.hold(&known, hold)?;
+                        self.hold(&known.looked, hold)?;
                     }
                 }
                 self.libraries.push_back(known);
             } else if let Some(known) = self.libraries.pop_front() {
                 self.reversals_of(&known, false)?;
                 for hold in known.looked.holds_after(known.forced, false) {
-                    self.hold(&known, hold)?;
+                    self.hold(&known.looked, hold)?;
                 }
             } else {
                 return ControlFlow::Continue(());
@@ -165,10 +174,18 @@ impl Search<'_, '_> {
         let steps = run.steps.iter().zip(&run.in_written);
         let is_own: Vec<bool> = steps.map(|(step, written)| *written || self.executions.is_own(step.place)).collect();
         let repeats = repeats(&run.steps, &mut self.executions.objects);
-        Rc::new(Looked::at(run.clone(), &is_own, &repeats))
+        let given_back = given_back(run, |frees| self.executions.objects.pieces(frees));
+        let looked = Rc::new(Looked::at(run.clone(), &is_own, &repeats, &given_back));
+        // The run may have been forced to go that way after such an access: holds before that count, too.
+        for hold in &looked.of_freed {
+            if self.places_of_freed.insert(hold.places) {
+                self.of_freed.push_back((looked.clone(), hold.clone()));
+            }
+        }
+        looked
     }
 
-    fn hold(&mut self, Known { looked, .. }: &Known, hold: &Hold) -> ControlFlow<()> {
+    fn hold(&mut self, looked: &Looked, hold: &Hold) -> ControlFlow<()> {
         let run = &looked.run;
         self.held.insert(hold.places);
         if !self.held_after.insert((hold.places, hold.order)) {

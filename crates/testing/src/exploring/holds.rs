@@ -2,7 +2,7 @@
 //!
 //! A run of delay bounding (Emmi, Qadeer and Rakamarić, "Delay-Bounded Scheduling", POPL 2011): one thread loses its turn once, and all others
 //! go as far as they can. So whole operations of other threads come between two accesses, which reversed pairs do one by one. Holds are of use
-//! before accesses that another thread's later ones conflict with.
+//! before accesses that another thread's later ones conflict with, and before those of memory that another thread gives back later.
 
 use super::bare::bare;
 use super::execution::{Execution, Taken};
@@ -44,15 +44,18 @@ pub struct Looked {
     called: Vec<bool>,
     /// The holds that may change what it does.
     holds: Vec<Hold>,
+    /// Those of them before accesses of memory that another thread gives back later, in no order with them.
+    pub of_freed: Vec<Hold>,
     /// The order of its conflicting steps, as a number: equal for equivalent executions.
     pub class: u64,
 }
 
 impl Looked {
-    /// At a run of which `is_own` says which steps are in the program's own code, and `repeats` which belong to rounds of loops that found the same
-    /// as the round before.
-    pub fn at(run: Rc<Execution>, is_own: &[bool], repeats: &[bool]) -> Looked {
-        let matters = conflicting_later(&run);
+    /// At a run of which `is_own` says which steps are in the program's own code, `repeats` which belong to rounds of loops that found the same
+    /// as the round before, and `given_back` which access memory that another thread gives back later, in no order with them.
+    pub fn at(run: Rc<Execution>, is_own: &[bool], repeats: &[bool], given_back: &[bool]) -> Looked {
+        let mut matters = conflicting_later(&run);
+        matters.iter_mut().zip(given_back).for_each(|(matters, given_back)| *matters |= given_back);
         let called = calls_of_own_code(&run, is_own, &matters);
         let called_near = calls_of_own_code(&run, &run.in_written, &matters);
         let orders = classes(&run, repeats);
@@ -60,7 +63,8 @@ impl Looked {
         holds.iter_mut().for_each(|hold| hold.is_near = hold.is_first && called_near[hold.before]);
         let bare = bare(&run);
         holds.sort_by_key(|hold| (!hold.is_near, !bare[hold.before], hold.turn));
-        Looked { called, holds, class: orders.last().copied().unwrap_or(0), run }
+        let of_freed = holds.iter().filter(|hold| given_back[hold.before]).cloned().collect();
+        Looked { called, holds, of_freed, class: orders.last().copied().unwrap_or(0), run }
     }
 
     /// The holds after so many steps that come first, or the others.
@@ -206,7 +210,7 @@ fn note(threads: &mut Two, thread: usize) {
 }
 
 /// What a step uses, conditions and counts included, and whether it changes that.
-fn concerns(step: &Taken) -> Option<(u64, bool)> {
+pub(super) fn concerns(step: &Taken) -> Option<(u64, bool)> {
     let is_other = (Kind::Acquire..=Kind::BarrierInit).contains(&step.kind) && step.words[0] != 0;
     meets_at(step).or_else(|| is_other.then_some((step.words[0], true)))
 }
@@ -226,7 +230,7 @@ mod tests {
 
     fn looked(run: &Rc<Execution>, is_own: [bool; 3], repeats: [bool; 6]) -> Looked {
         let is_own: Vec<bool> = is_own.into_iter().chain([false; 3]).collect();
-        Looked::at(run.clone(), &is_own, &repeats)
+        Looked::at(run.clone(), &is_own, &repeats, &[false; 6])
     }
 
     fn places(looked: &Looked, first: bool) -> Vec<(usize, bool)> {
@@ -254,13 +258,26 @@ mod tests {
         let rounds = |thread, kind, seen| (1..6).map(move |round| step(thread, kind, 1, 128 * round, seen));
         let rounds = rounds(1, Kind::Load4, 0).chain(rounds(2, Kind::Store4, 1));
         let run = Rc::new(Execution::of_steps(rounds.collect(), vec![true; 10]));
-        let looked = Looked::at(run, &[true; 10], &[false; 10]);
+        let looked = Looked::at(run, &[true; 10], &[false; 10], &[false; 10]);
         let places: Vec<_> = looked.holds_after(0, true).map(|hold| hold.before).collect();
         assert_eq!(
             places,
             [0, 1, 4, 2, 3],
             "the first has another place before it, and of the others the last one comes second"
         );
+    }
+
+    /// No later access conflicts with it; the other thread only frees the memory.
+    #[test]
+    fn an_access_of_memory_that_is_given_back_is_a_place_to_hold() {
+        let own =
+            [Kind::Load4, Kind::Load4].into_iter().zip([128, 256]).map(|(kind, word)| step(1, kind, word, word, 0));
+        let run = Rc::new(Execution::of_steps(own.collect(), vec![true; 2]));
+        let looked = |given_back| Looked::at(run.clone(), &[true; 2], &[false; 2], &given_back);
+        assert!(places(&looked([false; 2]), true).is_empty());
+        let found = looked([false, true]);
+        assert_eq!(places(&found, true), [(1, true)]);
+        assert_eq!(found.of_freed.iter().map(|hold| hold.before).collect::<Vec<_>>(), [1]);
     }
 
     #[test]
@@ -271,7 +288,7 @@ mod tests {
         };
         let class = |rounds: usize, repeated: usize| {
             let repeats: Vec<bool> = (0..=rounds).map(|at| at >= rounds - repeated && at < rounds).collect();
-            Looked::at(asks(rounds), &vec![true; rounds + 1], &repeats).class
+            Looked::at(asks(rounds), &vec![true; rounds + 1], &repeats, &vec![false; rounds + 1]).class
         };
         assert_eq!(class(1, 0), class(3, 2));
         assert_ne!(class(1, 0), class(3, 0), "each of these found something of its own");

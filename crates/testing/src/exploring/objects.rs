@@ -103,15 +103,18 @@ impl Objects {
         self.freed.insert_full(pieces).0 as u32 + 1
     }
 
+    /// Address and bytes of each piece of memory that is given back with this number.
+    pub fn pieces(&self, frees: u32) -> &[(u64, u64)] {
+        let pieces = (frees as usize).checked_sub(1).and_then(|index| self.freed.get_index(index));
+        pieces.map_or(&[], Vec::as_slice)
+    }
+
     /// What giving them back is to other threads: a write of what these access there, and a use of their locks and the like,
     /// as far as executions have shown.
     pub fn freed(&mut self, frees: u32, by: usize) -> Vec<Use> {
-        let Some(pieces) = (frees as usize).checked_sub(1).and_then(|index| self.freed.get_index(index)) else {
-            return Vec::new();
-        };
         let is_of_others = |users: &Users| *users != Users::One(by);
         let mut uses = Vec::new();
-        for (address, bytes) in pieces {
+        for (address, bytes) in self.pieces(frees) {
             let seen = self.users.range(variables(*address, *bytes)).filter(|(_, users)| is_of_others(users));
             uses.extend(seen.map(|(variable, _)| (Object::Variable(variable * VARIABLE), Mode::Write)));
             let within = *address..address.saturating_add(*bytes);

@@ -70,9 +70,11 @@ pub fn meetings(run: &Execution) -> Vec<Meeting> {
     found
 }
 
+/// Memory is told apart by words of so many bytes.
+pub const BYTES_OF_WORD: u64 = 8;
+
 /// Memory or a lock that a step uses, and whether it changes that.
 pub fn meets_at(step: &Taken) -> Option<(u64, bool)> {
-    const BYTES_OF_WORD: u64 = 8;
     match step.kind {
         Kind::Acquire | Kind::WriteLock => Some((step.words[0], true)),
         Kind::ReadLock => Some((step.words[0], false)),
