@@ -163,6 +163,20 @@ fn what_the_standard_library_does_not_keep_apart_is_found() {
     }
 }
 
+/// A pipe that is read and written by an instruction of the program's own orders threads as one does for which it calls the library.
+#[test]
+fn system_calls_by_an_instruction_are_those_of_the_library() {
+    let workshop = Workshop::of_crate("own-system-calls");
+    assert_eq!(workshop.record("run", &["--seed", "0"]), json!({"code": 0}));
+    let trace = workshop.trace("run");
+    let of_channel: Vec<&Value> =
+        trace.iter().filter(|event| event["sem"] == "channel 1").map(|it| &it["op"]).collect();
+    assert_eq!(of_channel, ["post", "down"], "{trace:#?}");
+    assert!(!trace.iter().any(|event| event["op"] == "unseen"), "{trace:#?}");
+    let report = workshop.replay(&workshop.path("run"), 3, 0);
+    assert_eq!(report["endings"], json!([{"code": 0, "times": 3}]));
+}
+
 /// How often a lock or a futex is waited for does not matter to a schedule.
 #[test]
 fn runs_of_the_standard_library_are_replayed() {

@@ -20,6 +20,7 @@ use crate::rust::{self, UnknownLock};
 use crate::sidecar::{self, Function, SECTION, Unit};
 use crate::simple_assembly;
 use crate::source::Sources;
+use crate::system_calls;
 use crate::undefined::decide_constants;
 use foretrace_runtime::record::Site;
 use std::collections::HashSet;
@@ -144,6 +145,7 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     let (functions, left) = functions_to_instrument(&module, options.source, &locks);
     by_value::copy_before_calls(&module, &functions);
     outside::give_to_runtime(&module, &functions);
+    system_calls::give_to_runtime(&module, &functions);
     simple_assembly::replace(&module, &functions);
     let assembly = assembly::tell_runtime(&module, &functions)?;
     openmp::tell_runtime(&module);

@@ -31,6 +31,7 @@ pub mod rust;
 mod shape;
 mod simple_assembly;
 mod source;
+mod system_calls;
 mod undefined;
 
 pub use instrument::{InstrumentError, Instrumented, Level, Options, Source, instrument, translate};

@@ -40,7 +40,7 @@ pub fn closed(thread: &'static Thread, file: c_int) {
     }
 }
 
-extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usize) -> isize {
+pub(super) extern "C" fn write_(file: c_int, from: *const c_void, bytes: usize, place: usize) -> isize {
     let end = tracked().and_then(|thread| Some((thread, end(file)?)));
     let (thread, key, is_counter) = match end {
         Some((thread, End::Channel(key, is_counter))) => (thread, key, is_counter),
@@ -155,7 +155,7 @@ unsafe fn signals_read(thread: &'static Thread, from: *const [c_int; 32], bytes:
 }
 
 /// What was written to one that had this descriptor before is not in the new one.
-extern "C" fn eventfd_(count: u32, flags: c_int, place: usize) -> c_int {
+pub(super) extern "C" fn eventfd_(count: u32, flags: c_int, place: usize) -> c_int {
     const SEMAPHORE: c_int = 1;
     let file = real::eventfd(count, flags);
     if file >= 0

@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use super::{channels, duplicates, epoll, file_locks, interpose, real, socket_order, tracked};
 
-extern "C" fn close_(file: c_int, place: usize) -> c_int {
+pub(super) extern "C" fn close_(file: c_int, place: usize) -> c_int {
     if let Some(thread) = tracked().filter(|_| socket_order::is_socket(file)) {
         socket_order::before_sending(thread, place);
         socket_order::leave(thread, file);

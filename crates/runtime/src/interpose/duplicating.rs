@@ -5,15 +5,15 @@ use core::ffi::c_int;
 use super::duplicates::made;
 use super::{interpose, real};
 
-extern "C" fn dup_(file: c_int, _: usize) -> c_int {
+pub(super) extern "C" fn dup_(file: c_int, _: usize) -> c_int {
     made(file, real::dup(file))
 }
 
-extern "C" fn dup2_(file: c_int, new: c_int, _: usize) -> c_int {
+pub(super) extern "C" fn dup2_(file: c_int, new: c_int, _: usize) -> c_int {
     made(file, real::dup2(file, new))
 }
 
-extern "C" fn dup3_(file: c_int, new: c_int, flags: c_int, _: usize) -> c_int {
+pub(super) extern "C" fn dup3_(file: c_int, new: c_int, flags: c_int, _: usize) -> c_int {
     made(file, real::dup3(file, new, flags))
 }
 

@@ -54,7 +54,13 @@ const WATCHED: usize = 1024;
 static WATCHES: [Watch; WATCHED] = [const { Watch::free() }; WATCHED];
 static LOCK: Lock = Lock::new();
 
-unsafe extern "C" fn epoll_ctl_(epoll: c_int, what: c_int, file: c_int, event: *mut c_void, place: usize) -> c_int {
+pub(super) unsafe extern "C" fn epoll_ctl_(
+    epoll: c_int,
+    what: c_int,
+    file: c_int,
+    event: *mut c_void,
+    place: usize,
+) -> c_int {
     const ADD: c_int = 1;
     const DELETE: c_int = 2;
     let Some(thread) = tracked() else { return real::epoll_ctl(epoll, what, file, event) };
@@ -286,7 +292,7 @@ unsafe fn merged(events: *mut Event, count: usize, more: usize) -> usize {
     end
 }
 
-unsafe extern "C" fn epoll_wait_(
+pub(super) unsafe extern "C" fn epoll_wait_(
     epoll: c_int,
     events: *mut c_void,
     most: c_int,
@@ -302,7 +308,7 @@ fn of_milliseconds(milliseconds: c_int) -> Timespec {
     Timespec { seconds: i64::from(milliseconds / 1000), nanoseconds: i64::from(milliseconds % 1000) * 1_000_000 }
 }
 
-unsafe extern "C" fn epoll_pwait_(
+pub(super) unsafe extern "C" fn epoll_pwait_(
     epoll: c_int,
     events: *mut c_void,
     most: c_int,
@@ -319,7 +325,7 @@ unsafe extern "C" fn epoll_pwait_(
     unsafe { epoll_by((epoll, events, most), (timeout > 0, place), wait, all) }
 }
 
-unsafe extern "C" fn epoll_pwait2_(
+pub(super) unsafe extern "C" fn epoll_pwait2_(
     epoll: c_int,
     events: *mut c_void,
     most: c_int,

@@ -67,6 +67,7 @@ pub mod socket_pair;
 mod socket_turns;
 mod sockets;
 mod streams;
+mod system_calls;
 pub mod thread_ends;
 pub mod threads;
 pub mod unseen;

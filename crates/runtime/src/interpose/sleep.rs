@@ -129,7 +129,7 @@ fn interruptible(left: *mut Timespec, sleep: impl Fn(*mut Timespec) -> c_int) ->
     result
 }
 
-extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -> c_int {
+pub(super) extern "C" fn nanosleep_(span: *const Timespec, left: *mut Timespec, _: usize) -> c_int {
     interruptible(left, |left| sleep_for(span, left))
 }
 
@@ -166,7 +166,12 @@ fn is_skipped(span: Timespec, passed: bool) -> bool {
 const AT_A_MOMENT: c_int = 1; // TIMER_ABSTIME
 
 /// Gives an error number.
-extern "C" fn clock_nanosleep_(by: c_int, flags: c_int, span: *const Timespec, left: *mut Timespec) -> c_int {
+pub(super) extern "C" fn clock_nanosleep_(
+    by: c_int,
+    flags: c_int,
+    span: *const Timespec,
+    left: *mut Timespec,
+) -> c_int {
     let left = if flags & AT_A_MOMENT == 0 { left } else { core::ptr::null_mut() };
     let before = sys::errno();
     let slept = interruptible(left, |left| match sleep_by(by, flags, span, left) {
@@ -229,7 +234,7 @@ extern "C" fn thrd_sleep_(span: *const Timespec, left: *mut Timespec, _: usize) 
     }
 }
 
-extern "C" fn sched_yield_(_: usize) -> c_int {
+pub(super) extern "C" fn sched_yield_(_: usize) -> c_int {
     if yielded() { 0 } else { real::sched_yield() }
 }
 

@@ -320,7 +320,7 @@ extern "C" fn socketpair_(family: c_int, kind: c_int, protocol: c_int, pair: *mu
     result
 }
 
-extern "C" fn send_(file: c_int, from: *const c_void, bytes: usize, flags: c_int, place: usize) -> isize {
+pub(super) extern "C" fn send_(file: c_int, from: *const c_void, bytes: usize, flags: c_int, place: usize) -> isize {
     sending((file, bytes as u64), place, || real::send(file, from, bytes, flags))
 }
 
@@ -348,7 +348,7 @@ fn finding(name: &'static CStr, file: c_int, is_named: bool, place: usize, send:
     }
 }
 
-extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
+pub(super) extern "C" fn writev_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
     let write = || real::writev(file, parts, count);
     match tracked().and_then(|thread| Some((thread, end(file)?))) {
         Some((thread, End::Channel(key, _))) => {
@@ -385,7 +385,7 @@ extern "C" fn sendfile_(file: c_int, from: c_int, offset: *mut i64, bytes: usize
     sending((file, bytes as u64), place, || real::sendfile(file, from, offset, bytes))
 }
 
-extern "C" fn connect_(file: c_int, to: *const c_void, length: u32, place: usize) -> c_int {
+pub(super) extern "C" fn connect_(file: c_int, to: *const c_void, length: u32, place: usize) -> c_int {
     let connect = || real::connect(file, to, length);
     let Some(thread) = tracked().filter(|_| is_socket(file)) else { return connect() };
     before_sending(thread, place);
@@ -421,7 +421,7 @@ pub unsafe extern "C" fn receive_message(file: c_int, message: *mut c_void, flag
     receiving(file, (parts, flags), place, || real::recvmsg(file, message, flags))
 }
 
-extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
+pub(super) extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usize) -> isize {
     // SAFETY: the program gives an array of that length.
     let to = unsafe { sockets::parts_at(parts, count.max(0) as usize) };
     match tracked().and_then(|thread| Some((thread, end(file)?))) {
@@ -437,12 +437,18 @@ extern "C" fn readv_(file: c_int, parts: *const c_void, count: c_int, place: usi
     }
 }
 
-unsafe extern "C" fn accept_(file: c_int, from: *mut c_void, length: *mut u32, place: usize) -> c_int {
+pub(super) unsafe extern "C" fn accept_(file: c_int, from: *mut c_void, length: *mut u32, place: usize) -> c_int {
     // SAFETY: the program's memory.
     unsafe { accepting((file, 0), (from, length), place, || real::accept(file, from, length)) }
 }
 
-unsafe extern "C" fn accept4_(file: c_int, from: *mut c_void, length: *mut u32, flags: c_int, place: usize) -> c_int {
+pub(super) unsafe extern "C" fn accept4_(
+    file: c_int,
+    from: *mut c_void,
+    length: *mut u32,
+    flags: c_int,
+    place: usize,
+) -> c_int {
     // SAFETY: the program's memory.
     unsafe { accepting((file, flags), (from, length), place, || real::accept4(file, from, length, flags)) }
 }
