@@ -50,6 +50,10 @@ pub fn mark(steps: &mut [Taken]) {
             (Kind::Depart, Some(Kind::Post | Kind::Down)) => OnChannel::Moves,
             _ => OnChannel::Looks,
         };
+        // A report by `EPOLLET` counts down what was not reported, which is not all that is in the channel.
+        let call = rest.iter().take_while(|next| matches!(next.kind, Kind::Down | Kind::Post));
+        let last = call.filter(|next| next.kind == Kind::Down).filter_map(channel_of).last();
+        step.takes_from = last.filter(|_| step.on_channel == OnChannel::Moves);
     }
 }
 
@@ -83,6 +87,10 @@ mod tests {
         assert_eq!(marked(&[(Depart, 0), (Arrive, 0), (Depart, 0), (Arrive, 0)]), [Looks, Within, Looks, Within]);
         assert_eq!(marked(&[(Depart, 0), (Arrive, 0), (Arrive, 1)]), [Looks, Within, Within]);
         assert_eq!(marked(&[(Depart, 1), (Depart, 0), (Arrive, 0)]), [Looks, Within, Within]);
+        let mut steps =
+            [step(0, Depart, 1, MESSAGES, 0), step(0, Down, 1, CHANNELS + 16, 0), step(0, Arrive, 1, MESSAGES, 0)];
+        mark(&mut steps);
+        assert_eq!(steps.map(|step| step.takes_from), [Some(CHANNELS + 16), None, None], "what was not reported");
         assert_eq!(
             marked(&[(Load4, 64), (Post, 64), (Depart, 96), (Arrive, 96)]),
             [No; 4],

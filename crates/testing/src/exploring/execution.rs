@@ -61,6 +61,8 @@ pub struct Taken {
     pub frees: u32,
     /// What it is to the calls on pipes and their like.
     pub on_channel: OnChannel,
+    /// The semaphore that the call counts down which it begins, if it does.
+    pub takes_from: Option<u64>,
 }
 
 impl Taken {
@@ -109,7 +111,17 @@ impl Taken {
 /// A step of a thread at a place, of a word that is read, written or locked, for tests.
 #[cfg(test)]
 pub fn step(thread: usize, kind: Kind, place: u64, word: u64, value: u64) -> Taken {
-    Taken { thread, at: 0, kind, place, words: [word, value, 0, 0], other: None, frees: 0, on_channel: OnChannel::No }
+    Taken {
+        thread,
+        at: 0,
+        kind,
+        place,
+        words: [word, value, 0, 0],
+        other: None,
+        frees: 0,
+        on_channel: OnChannel::No,
+        takes_from: None,
+    }
 }
 
 /// The object that the end of a thread is, for those that ask whether it has ended.
@@ -225,8 +237,8 @@ impl Execution {
                 if let Some(writer) = writer(record.place).filter(|_| record.kind.size() > 0) {
                     in_written = writer == Writer::Program;
                 }
-                let (at, on_channel) = (record.at, OnChannel::No);
-                let step = Taken { thread: *thread, at, kind, place, words, other, frees: 0, on_channel };
+                let (at, on_channel, takes_from) = (record.at, OnChannel::No, None);
+                let step = Taken { thread: *thread, at, kind, place, words, other, frees: 0, on_channel, takes_from };
                 steps.push((order, step, in_written));
             }
             if steps.len() > own && !freed.is_empty() {

@@ -95,7 +95,8 @@ impl Machine {
 
     /// Whether something is in the channel that a step is about, as far as that is known.
     pub fn is_message_in(&self, step: &Taken) -> bool {
-        channel_of(step).and_then(|channel| self.semaphores.get(&channel)).is_some_and(|count| *count > 0)
+        let semaphore = step.takes_from.or_else(|| channel_of(step));
+        semaphore.and_then(|semaphore| self.semaphores.get(&semaphore)).is_some_and(|count| *count > 0)
     }
 
     /// The thread that a signal wakes if it makes this choice.
