@@ -366,6 +366,21 @@ fn messages_have_a_class_for_each_order_of_calls() {
     assert_eq!((status, &report["failed"]), (1, &report["interleavings"]), "{report:#}");
 }
 
+/// Both reports come after the first write; the second write comes before them, between them or after them. With `EPOLLET` it comes between them, or there
+/// is one report for both writes, and nobody can go on.
+#[test]
+fn writes_are_reported_once_or_as_long_as_nobody_reads() {
+    for (options, classes, failed) in [("-DLEVEL", 3, 0), ("", 2, 1)] {
+        let (_, report) = report(&program("reports-once.c", options), "");
+        assert_eq!(
+            (&report["interleavings"], &report["failed"]),
+            (&classes.into(), &failed.into()),
+            "{options}: {report:#}"
+        );
+        assert!(failed > 0 || report["complete"] == true, "{options}: {report:#}");
+    }
+}
+
 /// A turn that writes what is there already changes nothing; one that changes something is no wait, and no hang either.
 #[test]
 fn a_loop_that_writes_the_same_waits() {
