@@ -1,6 +1,5 @@
 //! Calls on pipes, event counters, queues and sockets. Each is several steps in one: no other thread gets a turn between them.
 
-use super::execution::Taken;
 use foretrace_runtime::record::{CHANNELS, Kind, MESSAGES, MESSAGES_END, NOTICES};
 
 /// What a step is to the calls on channels.
@@ -17,10 +16,10 @@ pub enum OnChannel {
     Within,
 }
 
-/// The semaphore of the pipe, event counter or queue that a step is about, or what stands for other programs.
-pub fn channel_of(step: &Taken) -> Option<u64> {
-    let is_synchronisation = (Kind::Acquire..=Kind::BarrierInit).contains(&step.kind);
-    match step.words[0] {
+/// The semaphore of the pipe, event counter or queue that a step of this kind and object is about, or what stands for other programs.
+pub fn channel_of(kind: Kind, object: u64) -> Option<u64> {
+    let is_synchronisation = (Kind::Acquire..=Kind::BarrierInit).contains(&kind);
+    match object {
         address @ CHANNELS..NOTICES if is_synchronisation => Some(address),
         address @ MESSAGES..MESSAGES_END if is_synchronisation => Some(address - MESSAGES + CHANNELS),
         _ => None,
@@ -29,37 +28,32 @@ pub fn channel_of(step: &Taken) -> Option<u64> {
 
 /// Whether a step belongs to the call of the one right before it in its thread. A call departs, counts up or down, and arrives, at a socket twice. One
 /// that only looks counts down and up.
-fn goes_on(before: &Taken, step: &Taken) -> bool {
+fn goes_on(before: Kind, step: Kind) -> bool {
     use Kind::{Arrive, Depart, Down, Post};
-    let counts = matches!((before.kind, step.kind), (Down, Down | Post | Arrive) | (Post, Post | Arrive));
-    before.kind == Depart || counts || (before.kind, step.kind) == (Arrive, Arrive)
+    let counts = matches!((before, step), (Down, Down | Post | Arrive) | (Post, Post | Arrive));
+    before == Depart || counts || (before, step) == (Arrive, Arrive)
 }
 
-/// Says of each step of a thread what it is to the calls on channels.
-pub fn mark(steps: &mut [Taken]) {
-    for index in 0..steps.len() {
-        let (before, from) = steps.split_at_mut(index);
-        let [step, rest @ ..] = from else { return };
-        if channel_of(step).is_none() {
-            continue;
-        }
-        let is_within = before.last().is_some_and(|before| channel_of(before).is_some() && goes_on(before, step));
-        let next = rest.first().filter(|next| channel_of(next).is_some()).map(|next| next.kind);
-        step.on_channel = match (step.kind, next) {
-            _ if is_within => OnChannel::Within,
-            (Kind::Depart, Some(Kind::Post | Kind::Down)) => OnChannel::Moves,
-            _ => OnChannel::Looks,
-        };
-        // A report by `EPOLLET` counts down what was not reported, which is not all that is in the channel.
-        let call = rest.iter().take_while(|next| matches!(next.kind, Kind::Down | Kind::Post));
-        let last = call.filter(|next| next.kind == Kind::Down).filter_map(channel_of).last();
-        step.takes_from = last.filter(|_| step.on_channel == OnChannel::Moves);
+/// What a step is to the calls on channels. It and those right before and after it in its thread, each by its kind and object.
+pub fn on_channel(before: Option<(Kind, u64)>, step: (Kind, u64), after: Option<(Kind, u64)>) -> OnChannel {
+    let of_channel = |(kind, object): (Kind, u64)| channel_of(kind, object).map(|_| kind);
+    let Some(kind) = of_channel(step) else { return OnChannel::No };
+    match (kind, after.and_then(of_channel)) {
+        _ if before.and_then(of_channel).is_some_and(|before| goes_on(before, kind)) => OnChannel::Within,
+        (Kind::Depart, Some(Kind::Post | Kind::Down)) => OnChannel::Moves,
+        _ => OnChannel::Looks,
     }
+}
+
+/// The semaphore that a call counts down, which begins with a step before these of its thread: the last one, if it does. A report by `EPOLLET` counts
+/// down what was not reported, which is not all that is in the channel.
+pub fn takes_from(after: &[(Kind, u64)]) -> Option<u64> {
+    let call = after.iter().take_while(|(kind, _)| matches!(kind, Kind::Down | Kind::Post));
+    call.filter(|(kind, _)| *kind == Kind::Down).filter_map(|(kind, object)| channel_of(*kind, *object)).last()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::execution::step;
     use super::*;
 
     /// What the steps of one thread are; each is a kind and where its object lies, 1 for what stands for other programs.
@@ -70,9 +64,9 @@ mod tests {
             (_, 1) => foretrace_runtime::record::OUTSIDE,
             (_, at) => at,
         };
-        let mut steps: Vec<Taken> = steps.iter().map(|(kind, at)| step(0, *kind, 1, address(*kind, *at), 0)).collect();
-        mark(&mut steps);
-        steps.iter().map(|step| step.on_channel).collect()
+        let steps: Vec<(Kind, u64)> = steps.iter().map(|(kind, at)| (*kind, address(*kind, *at))).collect();
+        let before = |index: usize| index.checked_sub(1).map(|before| steps[before]);
+        (0..steps.len()).map(|index| on_channel(before(index), steps[index], steps.get(index + 1).copied())).collect()
     }
 
     #[test]
@@ -87,10 +81,10 @@ mod tests {
         assert_eq!(marked(&[(Depart, 0), (Arrive, 0), (Depart, 0), (Arrive, 0)]), [Looks, Within, Looks, Within]);
         assert_eq!(marked(&[(Depart, 0), (Arrive, 0), (Arrive, 1)]), [Looks, Within, Within]);
         assert_eq!(marked(&[(Depart, 1), (Depart, 0), (Arrive, 0)]), [Looks, Within, Within]);
-        let mut steps =
-            [step(0, Depart, 1, MESSAGES, 0), step(0, Down, 1, CHANNELS + 16, 0), step(0, Arrive, 1, MESSAGES, 0)];
-        mark(&mut steps);
-        assert_eq!(steps.map(|step| step.takes_from), [Some(CHANNELS + 16), None, None], "what was not reported");
+        let reported =
+            [(Down, CHANNELS), (Down, CHANNELS + 16), (Post, CHANNELS), (Arrive, MESSAGES), (Down, CHANNELS)];
+        assert_eq!(takes_from(&reported), Some(CHANNELS + 16), "what was not reported");
+        assert_eq!(takes_from(&reported[3..]), None);
         assert_eq!(
             marked(&[(Load4, 64), (Post, 64), (Depart, 96), (Arrive, 96)]),
             [No; 4],

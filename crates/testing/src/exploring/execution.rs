@@ -1,6 +1,6 @@
 //! One execution of a program: its steps in the order in which they took effect, as its logs show them.
 
-use super::channel_calls::{self, OnChannel};
+use super::channel_calls::{OnChannel, on_channel, takes_from};
 use super::objects::Objects;
 use crate::judge::Failure;
 use crate::observation::Observation;
@@ -244,9 +244,15 @@ impl Execution {
             if steps.len() > own && !freed.is_empty() {
                 gives_back.push((steps.len() - 1, freed));
             }
-            let mut of_thread: Vec<Taken> = steps[own..].iter().map(|(_, step, _)| *step).collect();
-            channel_calls::mark(&mut of_thread);
-            steps[own..].iter_mut().zip(of_thread).for_each(|((_, step, _), marked)| *step = marked);
+            let of_thread: Vec<(Kind, u64)> =
+                steps[own..].iter().map(|(_, step, _)| (step.kind, step.words[0])).collect();
+            for (index, (_, step, _)) in steps[own..].iter_mut().enumerate() {
+                let before = index.checked_sub(1).map(|before| of_thread[before]);
+                step.on_channel = on_channel(before, of_thread[index], of_thread.get(index + 1).copied());
+                if step.on_channel == OnChannel::Moves {
+                    step.takes_from = takes_from(&of_thread[index + 1..]);
+                }
+            }
         }
         let sizes = sizes(blocks);
         for (last, freed) in gives_back {

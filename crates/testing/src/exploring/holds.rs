@@ -273,7 +273,7 @@ mod tests {
         let own =
             [Kind::Load4, Kind::Load4].into_iter().zip([128, 256]).map(|(kind, word)| step(1, kind, word, word, 0));
         let run = Rc::new(Execution::of_steps(own.collect(), vec![true; 2]));
-        let looked = |given_back| Looked::at(run.clone(), &[true; 2], &[false; 2], &given_back);
+        let looked = |given_back: [bool; 2]| Looked::at(run.clone(), &[true; 2], &[false; 2], &given_back);
         assert!(places(&looked([false; 2]), true).is_empty());
         let found = looked([false, true]);
         assert_eq!(places(&found, true), [(1, true)]);

@@ -95,7 +95,7 @@ impl Machine {
 
     /// Whether something is in the channel that a step is about, as far as that is known.
     pub fn is_message_in(&self, step: &Taken) -> bool {
-        let semaphore = step.takes_from.or_else(|| channel_of(step));
+        let semaphore = step.takes_from.or_else(|| channel_of(step.kind, step.words[0]));
         semaphore.and_then(|semaphore| self.semaphores.get(&semaphore)).is_some_and(|count| *count > 0)
     }
 
@@ -140,7 +140,7 @@ impl Machine {
         let bytes = step.kind.size();
         // The order of calls on channels is that of this run alone: any of them may come first.
         const ALL_CHANNELS: u64 = MESSAGES_END;
-        match (step.on_channel, channel_of(step)) {
+        match (step.on_channel, channel_of(step.kind, step.words[0])) {
             (OnChannel::Moves, Some(channel)) => {
                 let one = objects.synchronisation(channel, Mode::Any);
                 return ready(vec![one, objects.synchronisation(ALL_CHANNELS, Mode::Read)]);
