@@ -132,6 +132,8 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
         module.forget_features(function);
     }
     coroutines::bring_up_to_date(&module);
+    // Without recording, too: which files and ports a run uses is asked of every run.
+    system_calls::give_to_runtime(&module, &module.functions());
     let plain = Plain::from_module(&module, options.level.passes(), &machine, |name| stays(name, options.source))?;
     if options.source == Source::Rust {
         rust::give_to_runtime(&module)?;
@@ -145,7 +147,6 @@ pub fn instrument(bitcode: &[u8], name: &str, options: Options) -> Result<Instru
     let (functions, left) = functions_to_instrument(&module, options.source, &locks);
     by_value::copy_before_calls(&module, &functions);
     outside::give_to_runtime(&module, &functions);
-    system_calls::give_to_runtime(&module, &functions);
     simple_assembly::replace(&module, &functions);
     let assembly = assembly::tell_runtime(&module, &functions)?;
     openmp::tell_runtime(&module);

@@ -186,7 +186,7 @@ pub fn accessing<R>(name: &'static CStr, does: u64, file: c_int, place: usize, c
     }
 }
 
-extern "C" fn open_(path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
+pub(super) extern "C" fn open_(path: *const c_char, flags: c_int, mode: u32, place: usize) -> c_int {
     opening(c"open", (HERE, path), flags, place, || real::open(path, flags, mode))
 }
 

@@ -50,7 +50,7 @@ type Five = unsafe extern "C" fn(usize, usize, usize, usize, usize) -> usize;
 /// Functions of five arguments or fewer, all integers or pointers.
 macro_rules! unseen {
     ($($name:ident $object:expr $(, if $is_so:path)? $(=> $does:ident)?;)*) => {
-        mod calls {
+        pub(super) mod calls {
             use super::*;
             $(
                 pub extern "C" fn $name(a: usize, b: usize, c: usize, d: usize, e: usize, place: usize) -> usize {
