@@ -472,3 +472,18 @@ fn a_run_that_wrote_to_a_file_is_followed_by_one_that_writes_to_a_pipe() {
     let to_file = ran(&mut workshop.shell("foretrace replay pipe -- ./program > said; cat said"));
     assert!(to_file.out.contains("followed the schedule to the letter"), "{}{}", to_file.out, to_file.err);
 }
+
+/// Of an access that the library makes for the program's own code, both places are told.
+#[test]
+fn a_replay_tells_where_the_program_calls_the_library() {
+    let workshop = Workshop::of_crate("atomic-step");
+    let record = "foretrace record -o run --seed 1 -- ./program";
+    let predict = "foretrace predict run --atomic functions --witness-dir witnesses";
+    workshop.make(&format!("{record} && {{ {predict} || [ $? = 1 ]; }}"));
+    let told = ran(&mut workshop.shell("foretrace replay $(ls witnesses/witness-*.json | head -n 1) -- ./program")).out;
+    let lines: Vec<&str> = told.lines().filter(|line| line.starts_with("  ")).collect();
+    assert_eq!(lines.len(), 3, "{told}");
+    for (line, place) in lines.iter().zip(["src/main.rs:8:", "src/main.rs:9:", "src/main.rs:9:"]) {
+        assert!(line.contains(&format!(" at {place}")) && line.contains(", then core/src/sync/atomic.rs:"), "{told}");
+    }
+}
