@@ -127,7 +127,9 @@ impl Campaign<'_> {
                 return Ok((reversed, None, are_cut_off));
             }
             first.until = deadline;
-            Ok((reversed, Some(first.failing(runs, false, &mut show)?), are_cut_off))
+            let explored = first.failing(runs, false, &mut show)?;
+            // It may have seen that its time is over before others did.
+            Ok((reversed, Some(explored), are_cut_off || Instant::now() >= deadline))
         });
         let _ = std::fs::remove_dir_all(&work); // the folder of all runs goes in the end anyway
         match explored {
