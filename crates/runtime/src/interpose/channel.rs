@@ -1,15 +1,13 @@
 //! What is kept of a pipe, an event counter or a queue, and of each call on it: a semaphore that counts writes, and the order of the calls.
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-use super::edges::Edges;
-use super::epoll;
+use super::channel_numbers;
+use super::edges::{self, Edges};
 use super::unseen::{self, What};
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log;
 use crate::message_order::{Order, Rounds, SEVERAL};
-use crate::record::{CHANNELS, Kind, MESSAGES, TRIED, tried_if};
+use crate::record::{Kind, MESSAGES, TRIED, tried_if};
 use crate::sys;
 use crate::threads::Thread;
 use crate::waiting::{self, Bucket};
@@ -26,8 +24,6 @@ pub(super) struct Channel {
     pub(super) writes: u64,
     bytes: u64,
 }
-
-static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
 pub(super) fn get(bucket: &Bucket, key: usize) -> Option<Channel> {
     bucket.object(key).map(|object| {
@@ -50,12 +46,12 @@ pub(super) fn put(bucket: &Bucket, key: usize, channel: &Channel) {
 }
 
 pub(super) fn record(thread: &'static Thread, kind: Kind, channel: &Channel, count: u64, place: usize) {
-    log::sync(thread, kind, place, CHANNELS + channel.number * 16, count);
+    channel_numbers::record(thread, kind, channel.number, count, place);
 }
 
 impl Channel {
     pub(super) fn new(bytes: u64) -> Channel {
-        Channel { number: NUMBERS.fetch_add(1, Relaxed), writes: 0, bytes }
+        Channel { number: channel_numbers::next(), writes: 0, bytes }
     }
 
     /// The one of this number, for its records.
@@ -158,14 +154,14 @@ pub(super) fn post_locked(
         channel.bytes = bytes;
     }
     let posts = if channel.bytes == ONE_BY_ONE { value.min(MOST_AT_ONCE) } else { 1 };
-    let _step = log::together(thread, posts + 2 + epoll::edges_of(key).count() as u64);
+    let _step = log::together(thread, posts + 2 + edges::of_channel(key).count() as u64);
     let write = |order: &mut Order| order.write(text);
     let turn = Turn::new(thread, (bucket, key), &channel, place, write);
     for _ in 0..posts {
         record(thread, Kind::Post, &channel, channel.writes, place);
         channel.writes += 1;
     }
-    epoll::edges_of(key).for_each(|edges| edges.write(thread, place));
+    edges::of_channel(key).for_each(|edges| edges.write(thread, place));
     turn.end();
     if channel.bytes != bytes && channel.bytes != ONE_BY_ONE {
         channel.bytes = 0;
@@ -182,7 +178,7 @@ pub fn take_back(thread: &'static Thread, key: usize, posts: u64, place: usize) 
     if let Some(mut channel) = get(bucket, key) {
         channel.writes = channel.writes.saturating_sub(posts);
         record(thread, Kind::SemaphoreInit, &channel, channel.writes, place);
-        epoll::edges_of(key).for_each(|edges| edges.take_back(thread, place));
+        edges::of_channel(key).for_each(|edges| edges.take_back(thread, place));
         put(bucket, key, &channel);
     }
     bucket.unlock();
@@ -237,7 +233,7 @@ pub(super) fn reported(
 pub(super) fn asked_for(thread: &'static Thread, key: usize, (edges, events): (&Edges, u32), place: usize) {
     let bucket = waiting::lock(key);
     let is_ready = get(bucket, key).is_some_and(|channel| channel.writes > 0);
-    edges.ask(thread, events, is_ready, place);
+    edges.ask(thread, (key, events), is_ready, place);
     bucket.unlock();
 }
 

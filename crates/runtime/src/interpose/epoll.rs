@@ -38,20 +38,28 @@ struct Watch {
     /// The key of the channel whose messages, or of the signals, that it waits for, 0 where it waits for something else.
     channel: AtomicUsize,
     asked: Asked,
-    /// Only of the messages of channels.
-    edges: Edges,
 }
 
 impl Watch {
     const fn free() -> Watch {
         let (epoll, file) = (AtomicI32::new(0), AtomicI32::new(0));
-        let (data, channel) = (AtomicU64::new(0), AtomicUsize::new(0));
-        Watch { epoll, file, data, channel, asked: Asked::nothing(), edges: Edges::none() }
+        Watch { epoll, file, data: AtomicU64::new(0), channel: AtomicUsize::new(0), asked: Asked::nothing() }
+    }
+
+    /// The writes to its channel that it has not reported.
+    fn edges(&self) -> &'static Edges {
+        let distance = core::ptr::from_ref(self).addr() - WATCHES.as_ptr().addr();
+        edges::at(distance / size_of::<Watch>())
+    }
+
+    /// It watches nothing any more.
+    fn forget(&self) {
+        self.epoll.store(0, Relaxed);
+        self.edges().forget();
     }
 }
 
-const WATCHED: usize = 1024;
-static WATCHES: [Watch; WATCHED] = [const { Watch::free() }; WATCHED];
+static WATCHES: [Watch; edges::MOST] = [const { Watch::free() }; edges::MOST];
 static LOCK: Lock = Lock::new();
 
 pub(super) unsafe extern "C" fn epoll_ctl_(
@@ -77,11 +85,8 @@ pub(super) unsafe extern "C" fn epoll_ctl_(
     if let Some((watch, Event { events, data })) = watch.zip(event_given.copied()) {
         watch.asked.ask(thread, events, known.is_none(), place);
         let read_from = listened_to(file).filter(|_| events & READY != 0);
-        if known.is_none() {
-            watch.edges.forget();
-        }
         if let Some(key) = polling::channel(file).filter(|_| events & READY != 0) {
-            channel::asked_for(thread, key, (&watch.edges, events), place);
+            channel::asked_for(thread, key, (watch.edges(), events), place);
         }
         watch.file.store(file, Relaxed);
         watch.data.store(data, Relaxed);
@@ -91,8 +96,8 @@ pub(super) unsafe extern "C" fn epoll_ctl_(
     let result = real::epoll_ctl(epoll, what, file, event);
     let error = sys::errno();
     match (watch, before) {
-        (Some(watch), None) if result != 0 => watch.epoll.store(0, Relaxed),
-        (Some(watch), _) if result == 0 && what == DELETE => watch.epoll.store(0, Relaxed),
+        (Some(watch), None) if result != 0 => watch.forget(),
+        (Some(watch), _) if result == 0 && what == DELETE => watch.forget(),
         (Some(watch), Some((data, channel))) if result != 0 => {
             watch.data.store(data, Relaxed);
             watch.channel.store(channel, Relaxed);
@@ -113,7 +118,7 @@ pub fn closed(thread: &'static Thread, file: c_int) {
         let epoll = watch.epoll.load(Relaxed);
         epoll == file + 1 || epoll != 0 && watch.file.load(Relaxed) == file
     };
-    WATCHES.iter().filter(of_file).for_each(|watch| watch.epoll.store(0, Relaxed));
+    WATCHES.iter().filter(of_file).for_each(Watch::forget);
     LOCK.unlock();
     thread.end();
 }
@@ -129,14 +134,6 @@ fn watched(epoll: c_int, data: u64) -> impl Iterator<Item = c_int> {
     watches(epoll, data).map(|watch| watch.file.load(Relaxed))
 }
 
-/// Those that are reported once after each write to a channel.
-pub(super) fn edges_of(channel: usize) -> impl Iterator<Item = &'static Edges> {
-    let watches = WATCHES.iter().filter(move |watch| {
-        watch.epoll.load(Relaxed) != 0 && watch.channel.load(Relaxed) == channel && watch.edges.are_kept()
-    });
-    watches.take(if edges::SOME.load(Relaxed) { WATCHED } else { 0 }).map(|watch| &watch.edges)
-}
-
 /// The channels that an `epoll` waits for, without those whose number stands in an event.
 fn not_reported(epoll: c_int, found: &[Event]) -> impl Iterator<Item = (usize, &'static Edges)> {
     let is_silent = move |watch: &&Watch| {
@@ -144,7 +141,7 @@ fn not_reported(epoll: c_int, found: &[Event]) -> impl Iterator<Item = (usize, &
         let is_asked = watch.epoll.load(Relaxed) == epoll + 1 && !watch.asked.is_off();
         is_asked && !found.iter().any(|event| { event.data } == data)
     };
-    let silent = WATCHES.iter().filter(is_silent).map(|watch| (watch.channel.load(Relaxed), &watch.edges));
+    let silent = WATCHES.iter().filter(is_silent).map(|watch| (watch.channel.load(Relaxed), watch.edges()));
     silent.filter(|(channel, _)| *channel != 0)
 }
 
@@ -160,7 +157,7 @@ unsafe fn events_at<'e>(events: *mut c_void, found: c_int) -> &'e [Event] {
 fn record_events(look: &mut Look, epoll: c_int, events: &[Event]) {
     for Event { events, data } in events.iter().copied() {
         for watch in watches(epoll, data) {
-            look.reported((&watch.asked, &watch.edges), watch.file.load(Relaxed), events);
+            look.reported((&watch.asked, watch.edges()), watch.file.load(Relaxed), events);
         }
         if events & READY != 0 && watches(epoll, data).next().is_none() {
             look.unknown();

@@ -10,6 +10,7 @@ mod binds;
 pub mod cancellation;
 pub mod cancelled;
 mod channel;
+mod channel_numbers;
 mod channel_reads;
 pub mod channels;
 mod checked;
