@@ -97,7 +97,7 @@ pub fn areas() -> Vec<Area> {
             "states",
             "crates/analysis/src/reachable.rs crates/analysis/src/reachable/independence.rs crates/trace/src/states.rs crates/analysis/src/workers/together.rs",
             "",
-            "foretrace-analysis/lib=60 foretrace-analysis/solver=20",
+            "foretrace-analysis/lib=60 foretrace-analysis/solver=20 foretrace-analysis/switches_oracle",
             8000,
         ),
         area("walker", "crates/walker/src/interpret/", "", "foretrace-walker/lib foretrace/recorder", 64000),

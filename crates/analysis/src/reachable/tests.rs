@@ -159,7 +159,6 @@ fn states_tell_what_all_interleavings_of_sections_tell() {
 struct Granted {
     commutes: Vec<bool>,
     can_wait: Vec<bool>,
-    counts: Vec<bool>,
     guarded: Vec<Option<Vec<VarId>>>,
 }
 
@@ -174,10 +173,9 @@ fn with_reachability<R>(builder: TraceBuilder, look: impl FnOnce(&Reachability<'
 }
 
 fn granted(builder: TraceBuilder) -> Granted {
-    with_reachability(builder, |Reachability { commutes, can_wait, counts, guarded, .. }| Granted {
+    with_reachability(builder, |Reachability { commutes, can_wait, guarded, .. }| Granted {
         commutes: commutes.clone(),
         can_wait: can_wait.clone(),
-        counts: counts.clone(),
         guarded: guarded.clone(),
     })
 }
@@ -208,8 +206,27 @@ fn sections_under_several_locks_are_one_step() {
     let x = VarId::from_index(0);
     let count = |reachability: &Reachability<'_>| reachability.all(x, FEW_STATES, &|| true).map(|all| all.count());
     assert_eq!(with_reachability(nested(4), count), Some(25), "five places of each thread");
-    let in_vain = |reachability: &Reachability<'_>| reachability.all(x, 24, &|| true).is_none();
-    assert!(with_reachability(nested(4), in_vain), "there are more than 24");
+    let is_in_vain = |most: usize, may_go_on: bool| {
+        with_reachability(nested(4), |reachability| reachability.all(x, most, &|| may_go_on).is_none())
+    };
+    assert!(is_in_vain(24, true), "there are more than 24");
+    assert!(!is_in_vain(25, true));
+    assert!(is_in_vain(25, false), "the time is over");
+}
+
+#[test]
+fn a_pin_among_conditions_is_known() {
+    let with = |pins: bool| {
+        let mut builder = TraceBuilder::new(Data::Symbolic);
+        builder.int_var("x", 0);
+        builder.read(1, "x", "a");
+        builder.assume(1, "(= a 0)");
+        if pins {
+            builder.pin(1, "(= a 0)");
+        }
+        with_reachability(builder, |reachability| reachability.has_pins())
+    };
+    assert!(with(true) && !with(false));
 }
 
 #[test]
@@ -288,7 +305,8 @@ fn values_count_where_a_condition_depends_on_them() {
     builder.set(2, "d", "(+ c 1)");
     builder.assume(2, "(= d 2)");
     builder.write(2, "z", "d");
-    assert_eq!(granted(builder).counts, [true, true, false]);
+    let counts = |reachability: &Reachability<'_>| [0, 1, 2].map(|var| reachability.counts(VarId::from_index(var)));
+    assert_eq!(with_reachability(builder, counts), [true, true, false]);
 }
 
 /// A thread that starts another one, does what it alone has to do with, and waits for the other one's end. Then it changes what that wrote.
