@@ -182,7 +182,7 @@ impl<'s> Campaign<'s> {
 
     /// Takes up what a test that was stopped has left.
     fn take_up(&mut self) -> Result<(), TestError> {
-        self.runner.take_up(&self.state);
+        self.runner.take_up(self.state.slowest_unrecorded, self.state.slowest, &self.state.steps);
         for recording in self.state.recordings() {
             self.positions.learn(&recording)?;
         }

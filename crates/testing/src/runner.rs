@@ -2,7 +2,6 @@
 
 use super::observation::Observation;
 use super::settings::{Settings, TestError};
-use super::state::State;
 use foretrace_harness::{
     Apart, Cut, Ending, Folder, Mode, Plan, RecordError, RecordingScope, Run, STDERR, Scheduler, Scheduling,
     is_deadlock, use_after_free_in_words,
@@ -84,16 +83,17 @@ impl<'s> Runner<'s> {
         value(&self.limit)
     }
 
-    /// Takes up what a test that was stopped has learned: how long its slowest runs took, and the records of each thread.
-    pub fn take_up(&self, state: &State) {
-        if !state.slowest_unrecorded.is_zero() {
-            self.learn_unrecorded(state.slowest_unrecorded);
+    /// Takes up what a test that was stopped has learned: how long its slowest run without recording took and its slowest recorded one, and the
+    /// records of each thread.
+    pub fn take_up(&self, slowest_unrecorded: Duration, slowest: Duration, steps: &[u64]) {
+        if !slowest_unrecorded.is_zero() {
+            self.learn_unrecorded(slowest_unrecorded);
         }
-        if !state.slowest.is_zero() {
-            self.learn(state.slowest);
+        if !slowest.is_zero() {
+            self.learn(slowest);
         }
-        if !state.steps.is_empty() {
-            self.steps.get_or_init(|| state.steps.clone());
+        if !steps.is_empty() {
+            self.steps.get_or_init(|| steps.to_vec());
         }
     }
 
