@@ -243,7 +243,9 @@ pub fn nobody_runs() -> bool {
         return false;
     }
     let ticks = STALLED.fetch_add(1, Relaxed) + 1;
-    let line = PLAN.lines.get()[PLAN.position.get()];
+    let Some(line) = PLAN.lines.get().get(PLAN.position.get()) else {
+        return ticks >= SOON; // the schedule is over, which the next choice says
+    };
     let thread = threads::by_path(line.path);
     if ticks >= TICKS || ticks.is_multiple_of(LOOK) && thread.is_some_and(stuck::waits_in_vain) {
         let why = match thread.map(|thread| thread.turn.state.get()) {

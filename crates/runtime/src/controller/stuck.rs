@@ -33,7 +33,8 @@ pub fn all_are() -> bool {
 /// Whether a thread sleeps in the kernel until another thread of the program does something: the time it is given is for other programs.
 pub fn waits_for_program(thread: &Thread) -> bool {
     let sleeps = thread.turn.state.get() == State::Outside && awaited_of(thread, is_of_program).is_some();
-    sleeps && !threads::all().filter(|other| other.turn.state.get() != State::Done).any(has_children)
+    let mut alive = threads::all().filter(|other| other.turn.state.get() != State::Done);
+    sleeps && !waking::by_others() && !alive.any(has_children)
 }
 
 /// Whether a thread does so, and no other one is about to do it: each that sleeps in the kernel or makes no record sleeps like this.
