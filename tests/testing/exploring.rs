@@ -381,6 +381,14 @@ fn writes_are_reported_once_or_as_long_as_nobody_reads() {
     }
 }
 
+/// The time of a wait that its limit ends has passed, also where clocks stand still: a loop that looks at them ends.
+#[test]
+fn a_loop_that_polls_until_a_clock_says_so_ends() {
+    let (status, report) = report(&program("poll-by-clock.c", ""), "");
+    assert_eq!((status, &report["complete"]), (1, &true.into()), "{report:#}");
+    assert_eq!((&report["interleavings"], &report["failed"]), (&2.into(), &1.into()), "{report:#}");
+}
+
 /// A turn that writes what is there already changes nothing; one that changes something is no wait, and no hang either.
 #[test]
 fn a_loop_that_writes_the_same_waits() {

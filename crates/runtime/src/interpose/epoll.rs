@@ -11,7 +11,7 @@ use super::asked::Asked;
 use super::channel;
 use super::edges::{self, Edges};
 use super::poll::{Poll, READABLE};
-use super::polling::{self, Look, READY, Waiting, by_script, listened_to, looking, outside_of};
+use super::polling::{self, Limit, Look, READY, Waiting, by_script, listened_to, looking, of_milliseconds, outside_of};
 use super::sockets::{self, Script};
 use super::{interpose, real, tracked};
 use crate::feed::sockets::Ready;
@@ -169,14 +169,14 @@ fn record_events(look: &mut Look, epoll: c_int, events: &[Event]) {
 /// Waits for an `epoll` by `wait`, which sleeps until it is ready and takes nothing from it; `all` does all in one call.
 unsafe fn epoll_by(
     (epoll, events, most): (c_int, *mut c_void, c_int),
-    (has_limit, place): (bool, usize),
+    (limit, place): (Limit, usize),
     wait: impl Fn(*mut c_void) -> c_int,
     all: impl Fn() -> c_int,
 ) -> c_int {
     let files = WATCHES.iter().filter(|watch| watch.epoll.load(Relaxed) == epoll + 1);
     let looking = looking(files.map(|watch| watch.file.load(Relaxed)));
     let Some(thread) = looking.filter(|_| most > 0) else {
-        let found = all();
+        let found = limit.ended(all());
         if let Some(thread) = tracked().filter(|_| found > 0) {
             let error = sys::errno();
             let mut look = Look::begin(thread, c"epoll_wait", place);
@@ -208,7 +208,7 @@ unsafe fn epoll_by(
         // SAFETY: the program's array, of which the kernel has written so much.
         by_script(&script).map_or(found, |script| unsafe { reports(script, epoll, (events.cast(), most), found) })
     };
-    let found = Waiting { thread, name: c"epoll_wait", place, has_limit }.wait_and_look(
+    let found = Waiting { thread, name: c"epoll_wait", place, limit }.wait_and_look(
         || {
             let real = || wait(core::ptr::from_mut(&mut Poll::new(epoll, READABLE)).cast());
             by_script(&script).map_or_else(real, Script::wait)
@@ -298,11 +298,14 @@ pub(super) unsafe extern "C" fn epoll_wait_(
 ) -> c_int {
     let all = || real::epoll_wait(epoll, events, most, timeout);
     // SAFETY: the program's array.
-    unsafe { epoll_by((epoll, events, most), (timeout > 0, place), |itself| real::poll(itself, 1, timeout), all) }
-}
-
-fn of_milliseconds(milliseconds: c_int) -> Timespec {
-    Timespec { seconds: i64::from(milliseconds / 1000), nanoseconds: i64::from(milliseconds % 1000) * 1_000_000 }
+    unsafe {
+        epoll_by(
+            (epoll, events, most),
+            (Limit::after_milliseconds(timeout), place),
+            |itself| real::poll(itself, 1, timeout),
+            all,
+        )
+    }
 }
 
 pub(super) unsafe extern "C" fn epoll_pwait_(
@@ -319,7 +322,7 @@ pub(super) unsafe extern "C" fn epoll_pwait_(
     let span = if timeout < 0 { core::ptr::null() } else { &raw const span };
     let wait = |itself| real::ppoll(itself, 1, span, mask.cast());
     // SAFETY: the program's array.
-    unsafe { epoll_by((epoll, events, most), (timeout > 0, place), wait, all) }
+    unsafe { epoll_by((epoll, events, most), (Limit::after_milliseconds(timeout), place), wait, all) }
 }
 
 pub(super) unsafe extern "C" fn epoll_pwait2_(
@@ -333,7 +336,10 @@ pub(super) unsafe extern "C" fn epoll_pwait2_(
     let all = || real::epoll_pwait2(epoll, events, most, timeout, mask);
     let wait = |itself| real::ppoll(itself, 1, timeout.cast(), mask.cast());
     // SAFETY: the program's array.
-    unsafe { epoll_by((epoll, events, most), (!timeout.is_null(), place), wait, all) }
+    unsafe {
+        let limit = timeout.cast::<Timespec>().as_ref().copied();
+        epoll_by((epoll, events, most), (Limit::after(limit), place), wait, all)
+    }
 }
 
 interpose! {

@@ -25,7 +25,8 @@ use crate::feed::sockets::Ready;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::log;
-use crate::sys::{self, Timespec, call};
+use crate::program_time;
+use crate::sys::{self, Deadline, Timespec, call};
 use crate::threads::Thread;
 
 /// Something can be read, an error or the other side's end included.
@@ -163,12 +164,42 @@ const LOOKS: usize = 4;
 /// Nanoseconds between two looks of a wait whose limit is over.
 const LOOK_AGAIN: i64 = 5_000_000;
 
-/// A call that waits for descriptors: who makes it, its name, its place, and whether it has a limit of time.
+/// The end of a wait by its limit of time, as the program's clocks show it; nothing where it has no limit, or does not wait.
+#[derive(Clone, Copy)]
+pub(super) struct Limit(Option<Deadline>);
+
+impl Limit {
+    /// After this time, if there is a limit.
+    pub fn after(span: Option<Timespec>) -> Limit {
+        let is_long = |span: &Timespec| (span.seconds, span.nanoseconds) > (0, 0);
+        let at = |span: Timespec| program_time::now(sys::CLOCK_MONOTONIC).plus(span);
+        Limit(span.filter(is_long).map(|span| Deadline { clock: sys::CLOCK_MONOTONIC, at: at(span) }))
+    }
+
+    /// After so many milliseconds, which are negative where there is no limit.
+    pub fn after_milliseconds(milliseconds: c_int) -> Limit {
+        Limit::after((milliseconds > 0).then(|| of_milliseconds(milliseconds)))
+    }
+
+    /// What the wait found: nothing if the limit ended it. Where the program's time stands still it has gone on then.
+    pub fn ended(self, found: c_int) -> c_int {
+        if let Some(end) = self.0.filter(|_| found == 0) {
+            program_time::pass_to(end);
+        }
+        found
+    }
+}
+
+pub(super) fn of_milliseconds(milliseconds: c_int) -> Timespec {
+    Timespec { seconds: i64::from(milliseconds / 1000), nanoseconds: i64::from(milliseconds % 1000) * 1_000_000 }
+}
+
+/// A call that waits for descriptors: who makes it, its name, its place, and its limit of time.
 pub(super) struct Waiting {
     pub thread: &'static Thread,
     pub name: &'static CStr,
     pub place: usize,
-    pub has_limit: bool,
+    pub limit: Limit,
 }
 
 impl Waiting {
@@ -210,11 +241,12 @@ impl Waiting {
             if found >= 0 {
                 record(&mut looking, found);
             }
+            self.limit.ended(found);
             looking.end();
             sys::set_errno(error);
             return found;
         };
-        interruptible(|interruption| match self.has_limit {
+        interruptible(|interruption| match self.limit.0.is_some() {
             true => feed::limited(|to_limit| once(interruption, to_limit)),
             false => once(interruption, true),
         })
@@ -226,19 +258,14 @@ pub(super) fn looking(mut files: impl Iterator<Item = c_int>) -> Option<&'static
     tracked().filter(|_| files.any(is_looked_at))
 }
 
-unsafe fn poll_by(
-    (files, count): (*mut c_void, u64),
-    has_limit: bool,
-    place: usize,
-    wait: impl Fn() -> c_int,
-) -> c_int {
+unsafe fn poll_by((files, count): (*mut c_void, u64), limit: Limit, place: usize, wait: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's array of so many, here and below.
     let all = || unsafe { waits_in_poll(files as usize, count as usize) };
     let entries = || (0..count as usize).map(|index| unsafe { *files.cast::<Poll>().add(index) });
     let is_silent = |poll: &Poll| poll.file >= 0 && poll.events as u32 & READY != 0 && poll.found as u32 & READY == 0;
     let is_ready = |poll: &Poll| poll.file >= 0 && poll.found as u32 & READY != 0;
     let Some(thread) = looking(all()) else {
-        let found = wait();
+        let found = limit.ended(wait());
         if let Some(thread) = tracked().filter(|_| found > 0) {
             let error = sys::errno();
             let mut look = Look::begin(thread, c"poll", place);
@@ -254,7 +281,7 @@ unsafe fn poll_by(
         // SAFETY: the program's array.
         by_script(&script).map_or(found, |script| unsafe { poll_reports(script, files.cast(), count as usize) })
     };
-    let found = Waiting { thread, name: c"poll", place, has_limit }.wait_and_look(
+    let found = Waiting { thread, name: c"poll", place, limit }.wait_and_look(
         || by_script(&script).map_or_else(&wait, Script::wait),
         look,
         |_| entries().filter(is_silent).all(|poll| channel(poll.file).is_none_or(|key| channel::is_empty(key, None))),
@@ -299,13 +326,13 @@ unsafe fn poll_reports(script: &Script, files: *mut Poll, count: usize) -> c_int
 
 pub(super) unsafe extern "C" fn poll_(files: *mut c_void, count: u64, timeout: c_int, place: usize) -> c_int {
     // SAFETY: the program's array.
-    unsafe { poll_by((files, count), timeout > 0, place, || real::poll(files, count, timeout)) }
+    unsafe { poll_by((files, count), Limit::after_milliseconds(timeout), place, || real::poll(files, count, timeout)) }
 }
 
 #[rustfmt::skip]
 pub(super) unsafe extern "C" fn ppoll_(files: *mut c_void, count: u64, timeout: *const Timespec, mask: *const c_void, place: usize) -> c_int {
     // SAFETY: the program's array.
-    unsafe { poll_by((files, count), !timeout.is_null(), place, || real::ppoll(files, count, timeout, mask)) }
+    unsafe { poll_by((files, count), Limit::after(timeout.as_ref().copied()), place, || real::ppoll(files, count, timeout, mask)) }
 }
 
 /// The bits of an `fd_set`.
@@ -390,10 +417,10 @@ impl Sets {
 }
 
 /// Like [`poll_by`], of `wait` and of a look without a wait.
-unsafe fn select_by(all: &Sets, has_limit: bool, place: usize, wait: impl Fn() -> c_int) -> c_int {
+unsafe fn select_by(all: &Sets, limit: Limit, place: usize, wait: impl Fn() -> c_int) -> c_int {
     let (most, sets) = (all.most, all.sets);
     let Some(thread) = looking(all.reading().map(|(file, _)| file)).filter(|_| most as usize <= SET_BITS) else {
-        let found = wait();
+        let found = limit.ended(wait());
         if let Some(thread) = tracked().filter(|_| found > 0) {
             let error = sys::errno();
             let mut look = Look::begin(thread, c"select", place);
@@ -421,7 +448,7 @@ unsafe fn select_by(all: &Sets, has_limit: bool, place: usize, wait: impl Fn() -
         by_script(&script).map_or_else(real, Script::wait)
     };
     let silent = || all.reading().filter(|(_, is_ready)| !is_ready).map(|(file, _)| file);
-    let found = Waiting { thread, name: c"select", place, has_limit }.wait_and_look(
+    let found = Waiting { thread, name: c"select", place, limit }.wait_and_look(
         again,
         look,
         |_| silent().all(|file| channel(file).is_none_or(|key| channel::is_empty(key, None))),
@@ -445,8 +472,13 @@ unsafe extern "C" fn select_(
     place: usize,
 ) -> c_int {
     let wait = || real::select(most, reading, writing, other, timeout);
-    // SAFETY: the program's sets.
-    unsafe { select_by(&Sets::up_to(most, [reading, writing, other]), !timeout.is_null(), place, wait) }
+    // SAFETY: the program's sets, and its seconds and microseconds.
+    unsafe {
+        let limit = timeout.cast::<[i64; 2]>().as_ref();
+        let limit =
+            limit.map(|[seconds, micros]| Timespec { seconds: *seconds, nanoseconds: micros.saturating_mul(1000) });
+        select_by(&Sets::up_to(most, [reading, writing, other]), Limit::after(limit), place, wait)
+    }
 }
 
 unsafe extern "C" fn pselect_(
@@ -459,7 +491,10 @@ unsafe extern "C" fn pselect_(
 ) -> c_int {
     let wait = || real::pselect(most, reading, writing, other, timeout, mask);
     // SAFETY: the program's sets.
-    unsafe { select_by(&Sets::up_to(most, [reading, writing, other]), !timeout.is_null(), 0, wait) }
+    unsafe {
+        let limit = timeout.cast::<Timespec>().as_ref().copied();
+        select_by(&Sets::up_to(most, [reading, writing, other]), Limit::after(limit), 0, wait)
+    }
 }
 
 interpose! {
