@@ -414,8 +414,8 @@ fn a_lock_guards_nothing_where_a_section_ends_in_a_wait() {
     builder.acquire(1, "m");
     let wait = builder.wait(1, "c", "m").id();
     builder.acquire(2, "m");
-    let signal = builder.signal(2, "c").id();
     builder.release(2, "m");
+    let signal = builder.signal(2, "c").id();
     assert!(wait < signal);
     builder.wake(1, "c", "m", None).by(signal);
     builder.release(1, "m");
