@@ -72,7 +72,7 @@ pub fn stand_at(second: u64) {
 /// before. So a loop that waits until a moment is over comes to its end.
 pub fn looked(clock: c_int) -> Option<Timespec> {
     const LONGER: i64 = 1000;
-    if !STANDS.load(Relaxed) || index(clock).is_none() {
+    if !stands_still() || index(clock).is_none() {
         return None;
     }
     PASSED.fetch_add(LOOKS.fetch_add(LONGER, Relaxed) + LONGER, Relaxed);
@@ -103,9 +103,14 @@ pub fn passed() -> i64 {
     PASSED.load(Relaxed)
 }
 
+/// Whether the time stands still, but for what passes here.
+pub fn stands_still() -> bool {
+    STANDS.load(Relaxed)
+}
+
 /// The time goes on by so much, where it stands still; whether it does.
 pub fn pass(span: Timespec) -> bool {
-    let stands = STANDS.load(Relaxed);
+    let stands = stands_still();
     let passed = nanoseconds(span).max(0);
     if stands && passed > 0 {
         PASSED.fetch_add(passed, Relaxed);
@@ -116,7 +121,7 @@ pub fn pass(span: Timespec) -> bool {
 
 /// What the program takes for now.
 pub fn now(clock: c_int) -> Timespec {
-    if STANDS.load(Relaxed)
+    if stands_still()
         && let Some(index) = index(clock)
     {
         return timespec(LATEST[index].load(Relaxed).saturating_add(PASSED.load(Relaxed)));
@@ -133,7 +138,7 @@ pub fn now(clock: c_int) -> Timespec {
 
 /// The recording's value is given: time goes on from there.
 pub fn given(clock: c_int, at: Timespec) {
-    let Some(index) = index(clock).filter(|_| !STANDS.load(Relaxed)) else { return };
+    let Some(index) = index(clock).filter(|_| !stands_still()) else { return };
     let at = nanoseconds(at);
     if let Some((own, _)) = coarse(clock) {
         LATEST[own].fetch_max(at, SeqCst);

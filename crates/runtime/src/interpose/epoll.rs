@@ -18,7 +18,7 @@ use crate::feed::sockets::Ready;
 use crate::hooks::begin::Begin;
 use crate::hooks::occupied::Occupied;
 use crate::lock::Lock;
-use crate::sys::{self, Timespec};
+use crate::sys;
 use crate::threads::Thread;
 
 /// `struct epoll_event`.
@@ -336,10 +336,7 @@ pub(super) unsafe extern "C" fn epoll_pwait2_(
     let all = || real::epoll_pwait2(epoll, events, most, timeout, mask);
     let wait = |itself| real::ppoll(itself, 1, timeout.cast(), mask.cast());
     // SAFETY: the program's array.
-    unsafe {
-        let limit = timeout.cast::<Timespec>().as_ref().copied();
-        epoll_by((epoll, events, most), (Limit::after(limit), place), wait, all)
-    }
+    unsafe { epoll_by((epoll, events, most), (Limit::after_span(timeout.cast()), place), wait, all) }
 }
 
 interpose! {

@@ -164,16 +164,32 @@ const LOOKS: usize = 4;
 /// Nanoseconds between two looks of a wait whose limit is over.
 const LOOK_AGAIN: i64 = 5_000_000;
 
-/// The end of a wait by its limit of time, as the program's clocks show it; nothing where it has no limit, or does not wait.
+/// How long a call waits at most.
 #[derive(Clone, Copy)]
-pub(super) struct Limit(Option<Deadline>);
+pub(super) struct Limit {
+    /// Whether it waits, and not for ever.
+    is_there: bool,
+    /// Where the program's time stands still: when the limit is over.
+    end: Option<Deadline>,
+}
 
 impl Limit {
     /// After this time, if there is a limit.
     pub fn after(span: Option<Timespec>) -> Limit {
-        let is_long = |span: &Timespec| (span.seconds, span.nanoseconds) > (0, 0);
+        let span = span.filter(|span| (span.seconds, span.nanoseconds) > (0, 0));
         let at = |span: Timespec| program_time::now(sys::CLOCK_MONOTONIC).plus(span);
-        Limit(span.filter(is_long).map(|span| Deadline { clock: sys::CLOCK_MONOTONIC, at: at(span) }))
+        let stands = span.filter(|_| program_time::stands_still());
+        let end = stands.map(|span| Deadline { clock: sys::CLOCK_MONOTONIC, at: at(span) });
+        Limit { is_there: span.is_some(), end }
+    }
+
+    /// After the span there, if the pointer is not null.
+    ///
+    /// # Safety
+    /// The program's span, or null.
+    pub unsafe fn after_span(span: *const Timespec) -> Limit {
+        // SAFETY: the caller's promise.
+        Limit::after(unsafe { span.as_ref() }.copied())
     }
 
     /// After so many milliseconds, which are negative where there is no limit.
@@ -181,9 +197,9 @@ impl Limit {
         Limit::after((milliseconds > 0).then(|| of_milliseconds(milliseconds)))
     }
 
-    /// What the wait found: nothing if the limit ended it. Where the program's time stands still it has gone on then.
+    /// What the wait found: nothing if the limit ended it. Then the time has gone on, where it stands still else.
     pub fn ended(self, found: c_int) -> c_int {
-        if let Some(end) = self.0.filter(|_| found == 0) {
+        if let Some(end) = self.end.filter(|_| found == 0) {
             program_time::pass_to(end);
         }
         found
@@ -246,7 +262,7 @@ impl Waiting {
             sys::set_errno(error);
             return found;
         };
-        interruptible(|interruption| match self.limit.0.is_some() {
+        interruptible(|interruption| match self.limit.is_there {
             true => feed::limited(|to_limit| once(interruption, to_limit)),
             false => once(interruption, true),
         })
@@ -332,7 +348,7 @@ pub(super) unsafe extern "C" fn poll_(files: *mut c_void, count: u64, timeout: c
 #[rustfmt::skip]
 pub(super) unsafe extern "C" fn ppoll_(files: *mut c_void, count: u64, timeout: *const Timespec, mask: *const c_void, place: usize) -> c_int {
     // SAFETY: the program's array.
-    unsafe { poll_by((files, count), Limit::after(timeout.as_ref().copied()), place, || real::ppoll(files, count, timeout, mask)) }
+    unsafe { poll_by((files, count), Limit::after_span(timeout), place, || real::ppoll(files, count, timeout, mask)) }
 }
 
 /// The bits of an `fd_set`.
@@ -491,10 +507,7 @@ unsafe extern "C" fn pselect_(
 ) -> c_int {
     let wait = || real::pselect(most, reading, writing, other, timeout, mask);
     // SAFETY: the program's sets.
-    unsafe {
-        let limit = timeout.cast::<Timespec>().as_ref().copied();
-        select_by(&Sets::up_to(most, [reading, writing, other]), Limit::after(limit), 0, wait)
-    }
+    unsafe { select_by(&Sets::up_to(most, [reading, writing, other]), Limit::after_span(timeout.cast()), 0, wait) }
 }
 
 interpose! {
