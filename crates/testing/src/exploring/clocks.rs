@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How many steps of each thread come before something, up to the last thread of which one does: equal clocks are equal lists.
-type Clock = Vec<u32>;
+pub type Clock = Vec<u32>;
 
 /// What comes before what among the steps taken so far.
 #[derive(Clone, Default)]
@@ -17,9 +17,16 @@ pub struct Clocks {
     class: u128,
 }
 
-fn join(clock: &mut Clock, other: &Clock) {
+/// What comes before the other comes before this, too.
+pub fn join(clock: &mut Clock, other: &Clock) {
     clock.resize(clock.len().max(other.len()), 0);
     clock.iter_mut().zip(other).for_each(|(own, other)| *own = (*own).max(*other));
+}
+
+/// One more step of a thread comes before it.
+pub fn take_step(clock: &mut Clock, thread: usize) {
+    clock.resize(clock.len().max(thread + 1), 0);
+    clock[thread] += 1;
 }
 
 impl Clocks {
@@ -36,8 +43,7 @@ impl Clocks {
         if let Some(joined) = action.joins.and_then(|joined| self.threads.get(&joined)) {
             join(&mut clock, joined);
         }
-        clock.resize(clock.len().max(thread + 1), 0);
-        clock[thread] += 1;
+        take_step(&mut clock, thread);
         for own in action.uses.iter() {
             let users = self.objects.entry(own.object).or_default();
             match users.iter_mut().find(|(mode, _)| *mode == own.mode) {

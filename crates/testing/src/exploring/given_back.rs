@@ -2,20 +2,13 @@
 //! freed memory. What orders steps is what conflicts, in the order in which it came: the happens-before relation of an execution (Flanagan and
 //! Godefroid, "Dynamic Partial-Order Reduction for Model Checking Software", POPL 2005, section 2.2).
 
+use super::clocks::{Clock, join, take_step};
 use super::execution::{Execution, Taken};
 use super::holds::concerns;
 use super::reversals::{BYTES_OF_WORD, meets_at};
 use foretrace_runtime::record::Kind;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-
-/// How many steps of each thread come before something.
-type Clock = Vec<u32>;
-
-fn join(clock: &mut Clock, other: &Clock) {
-    clock.resize(clock.len().max(other.len()), 0);
-    clock.iter_mut().zip(other).for_each(|(own, other)| *own = (*own).max(*other));
-}
 
 /// What comes before the last change of an object, and before the uses so far.
 #[derive(Default)]
@@ -54,11 +47,6 @@ impl Order {
         }
         self.threads.entry(step.thread).insert_entry(clock).into_mut()
     }
-}
-
-fn take_step(clock: &mut Clock, thread: usize) {
-    clock.resize(clock.len().max(thread + 1), 0);
-    clock[thread] += 1;
 }
 
 /// Of each step, whether it is such an access. `pieces` tells address and bytes of what is given back after a step.
