@@ -335,7 +335,7 @@ fn apart() -> TraceBuilder {
     builder
 }
 
-/// Nobody can tell in which order the steps of such threads come.
+/// No thread sees in which order the others take such steps.
 #[test]
 fn steps_that_no_other_thread_sees_commute() {
     assert_eq!(granted(apart()).commutes, [true; 17]);

@@ -6,7 +6,7 @@ use super::operands::{Flag, Operand, Text, instructions};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Word {
     Argument(usize),
-    /// It lies in memory, so many bytes behind what this argument points to.
+    /// The word lies in memory: this argument points to the start, and the offset is in bytes.
     Memory {
         pointer: usize,
         offset: u64,

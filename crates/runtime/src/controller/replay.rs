@@ -232,7 +232,7 @@ fn end(arguments: Arguments) {
 /// Ticks after which others may go ahead of a thread that sleeps in the kernel.
 const SOON: usize = 10;
 
-/// Ticks after which the same is asked of who sleeps until another thread of the program does something: no other one has done it so far.
+/// Once in so many ticks a look shows whether the thread sleeps until another one of the program does something, and none is about to do it.
 const LOOK: usize = 2 * SOON;
 
 /// Every tick of the watchdog in which no thread has the turn; whether to look who can go on. Patience with a thread that sleeps in the

@@ -1,4 +1,4 @@
-//! With `EPOLLET` a descriptor is reported once after each write, also if nobody has read what was written: many event loops never read the event
+//! With `EPOLLET` the kernel reports a descriptor once after each write. Nobody has to read what was written: many event loops never read the event
 //! counter that wakes them.
 //!
 //! The writes that were not reported are a semaphore among the channels. A write posts, and a report takes all. What was there before the

@@ -15,7 +15,6 @@ const DUP: usize = 32;
 const DUP2: usize = 33;
 const CLOCK_NANOSLEEP: usize = 230;
 const EPOLL_CTL: usize = 233;
-const OPENAT: usize = 257;
 const EVENTFD2: usize = 290;
 const EPOLL_PWAIT2: usize = 441;
 
@@ -56,7 +55,7 @@ unsafe fn by_short(call: usize, [a, b, c, d, e]: [usize; 5]) -> Option<c_int> {
     let result = unsafe {
         match call {
             number::OPEN => files::open_(a as _, second, c as u32, 0),
-            OPENAT => files::openat_(file, b as _, third, d as u32, 0),
+            number::OPENAT => files::openat_(file, b as _, third, d as u32, 0),
             number::CLOSE => close::close_(file, 0),
             number::POLL => polling::poll_(a as _, b as u64, third, 0),
             number::PPOLL => polling::ppoll_(a as _, b as u64, c as _, d as _, 0),
