@@ -4,9 +4,10 @@ use super::asking::stop_on_ctrl_c;
 use super::choices::Format;
 use super::explore::Args;
 use super::explore_history::{ByHistory, Histories, ONE_OF_EACH};
+use super::input;
 use super::outcome::{Outcome, since_start};
 use super::progress::Spinner;
-use super::test::input;
+use super::shell::{command_of, quoted};
 use anyhow::{Context, bail};
 use foretrace::recorder::{Program, WalkedBy};
 use foretrace::report::plural;
@@ -16,6 +17,7 @@ use foretrace::testing::{
 use foretrace_linearizability::{Limits, Spec};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -81,7 +83,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     drop(spinner);
     judged?;
     let found = Found::new(explored, histories);
-    let command = args.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let command =
+        command_of(args.command.iter().map(OsString::as_os_str)) + &input::redirection(settings.input.as_deref());
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.format {
         Format::Text => write_text(&found, args, &command, &mut out)?,
@@ -137,7 +140,7 @@ fn settings(program: Program, args: &Args, stop: &Arc<AtomicBool>) -> anyhow::Re
         harness: None,
         directory: None,
         variables: Vec::new(),
-        input: input()?,
+        input: input::file()?,
         seed: 0,
         runs: 0,
         jobs: 1,
@@ -201,7 +204,7 @@ fn write_text(found: &Found, args: &Args, command: &str, out: &mut dyn Write) ->
         writeln!(out, "{failure}\n  in {}", classes(*number))?;
         cycle.iter().chain(late).try_for_each(|line| writeln!(out, "  {line}"))?;
         if let Some(kept) = kept {
-            writeln!(out, "  replay the first one: foretrace replay {} -- {command}", kept.display())?;
+            writeln!(out, "  replay the first one: foretrace replay {} -- {command}", quoted(kept.as_os_str()))?;
         }
     }
     for ByHistory { what, picture, classes: number, kept } in by_history {
@@ -210,7 +213,11 @@ fn write_text(found: &Found, args: &Args, command: &str, out: &mut dyn Write) ->
         if let Some(kept) = kept {
             let meaning = format!("{}{}", args.operations.words(), args.names.words());
             let spec = args.spec.map_or("", Spec::name);
-            writeln!(out, "  the first one: foretrace linearizable {} --spec {spec}{meaning}", kept.display())?;
+            writeln!(
+                out,
+                "  the first one: foretrace linearizable {} --spec {spec}{meaning}",
+                quoted(kept.as_os_str())
+            )?;
         }
     }
     let Explored { passed, cut_off, redundant, left, .. } = explored;

@@ -4,9 +4,11 @@ use super::asking::stop_on_ctrl_c;
 use super::atomic::AtomicArgs;
 use super::cargo_tests::{self, CargoTest};
 use super::choices::{Choice, FORMATS, Format, one_of, seconds};
+use super::input;
 use super::outcome::{Outcome, say, since_start};
 use super::patched::write_first;
 use super::progress::Spinner;
+use super::shell::command_of;
 use super::test_repair::Repairer;
 use super::tested::{Tested, junit, write_again, write_again_json, write_json, write_sum, write_text};
 use anyhow::{Context, bail};
@@ -230,7 +232,7 @@ fn settings(args: &Args, subject: &Subject, time: Duration, stop: &Stop) -> anyh
         harness,
         directory: subject.directory.clone(),
         variables: without_backtraces(&subject.variables),
-        input: input()?,
+        input: input::file()?,
         seed: args.seed,
         runs: args.runs,
         jobs,
@@ -262,15 +264,6 @@ fn without_backtraces(variables: &[(OsString, OsString)]) -> Vec<(OsString, OsSt
         all.push((BACKTRACE.into(), "0".into()));
     }
     all
-}
-
-/// The file that is redirected to us: each run reads it from its start.
-pub(super) fn input() -> anyhow::Result<Option<PathBuf>> {
-    let path = Path::new("/proc/self/fd/0");
-    let is_file = std::fs::metadata(path).is_ok_and(|file| file.is_file());
-    is_file
-        .then(|| std::fs::read_link(path).context("cannot find the file that is redirected to this command"))
-        .transpose()
 }
 
 /// Tests programs one after the other, each with its share of the time. What is left then goes to those that their share has stopped.
@@ -373,11 +366,11 @@ impl Tester<'_> {
     /// Tests the program for so long, or goes on with what is kept of its test.
     fn test(&self, program: &Subject, time: Duration, resume: bool) -> anyhow::Result<Part> {
         let args = self.args;
-        let command = shown_command(&program.program, args);
         let started = Instant::now();
         let until = started + time;
         // Repairs are sought in what is left.
         let settings = settings(args, program, if args.repair { time * 2 / 3 } else { time }, self.stop)?;
+        let command = shown_command(&program.program, args) + &input::redirection(settings.input.as_deref());
         let Subject { name, directory, .. } = program;
         let work = Workplace::new(&settings)?;
         let folder = save_folder(args, name, self.is_of_many);
@@ -396,6 +389,9 @@ impl Tester<'_> {
             }
             tested => tested.map(|(report, state)| (report, Some(state), None))?,
         };
+        if input::is_from_pipe() {
+            report.notes.push(input::OF_PIPE.to_string());
+        }
         let repairs = match args.repair {
             true => {
                 let asked = (&args.atomic, args.patch.is_some());
@@ -466,13 +462,11 @@ fn save_folder(args: &Args, name: &str, many: bool) -> PathBuf {
 
 /// The program as people call it.
 fn shown_command(program: &Program, args: &Args) -> String {
-    let words: Vec<String> = if args.cargo {
-        let words = std::iter::once(program.path.as_os_str()).chain(program.arguments.iter().map(OsString::as_os_str));
-        words.map(|word| word.to_string_lossy().into_owned()).collect()
-    } else {
-        args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect()
-    };
-    words.join(" ")
+    let arguments = program.arguments.iter().map(OsString::as_os_str);
+    match args.cargo {
+        true => command_of(std::iter::once(program.path.as_os_str()).chain(arguments)),
+        false => command_of(args.command.iter().map(OsString::as_os_str)),
+    }
 }
 
 /// Runs what is kept on a build that may be a new one.

@@ -7,6 +7,7 @@ mod support;
 
 mod cargo;
 mod exploring;
+mod input;
 mod locks;
 mod meeting;
 mod openmp;
