@@ -137,18 +137,89 @@ fn threads_find_what_was_written_last_before_them() {
     assert!(!refutes(&|_| {}, true));
 }
 
-/// A count may have more values than are looked at.
+/// Main sets the word up, and does so again when the threads already run: then both can be inside.
 #[test]
-fn a_count_of_many_values_excludes_nothing() {
+fn what_is_written_when_threads_run_does_not_come_first() {
+    let refutes = |sets_up_again: bool| {
+        let mut writes = Vec::new();
+        let case = Case::new(|b| {
+            b.write(1, "y", "0");
+            b.fork(1, 2);
+            b.fork(1, 3);
+            if sets_up_again {
+                b.write(1, "y", "0");
+            }
+            for (turn, thread) in [2, 3].into_iter().enumerate() {
+                b.read(thread, "y", "seen");
+                b.assume(thread, "(<= seen 0)");
+                b.rmw_if(thread, "y", "found", "(+ seen 1)", "(= found seen)").at_place("takes");
+                writes.push([0, 1].map(|nth| b.write(thread, "x", &nth.to_string()).id().0));
+                b.rmw(thread, "y", &format!("l{turn}"), &format!("(- l{turn} 1)")).at_place("gives");
+            }
+        });
+        case.refutes(EarlyRefutation, [writes[0][0], writes[1][0], writes[0][1]])
+    };
+    assert!(refutes(false));
+    assert!(!refutes(true));
+}
+
+/// Both threads find a 1 that a third one writes, never the 0 that is there at first, and keep nobody out: they leave the 1, or put it back at once.
+#[test]
+fn what_is_there_at_first_does_not_matter_to_who_finds_something_else() {
+    let refutes = |left: &str| {
+        let mut writes = Vec::new();
+        let case = Case::new(|b| {
+            b.write(4, "y", "1").at_place("opens");
+            for (turn, thread) in [2, 3].into_iter().enumerate() {
+                b.rmw_if(thread, "y", &format!("w{turn}"), left, &format!("(= w{turn} 1)")).at_place("takes");
+                if left == "0" {
+                    b.write(thread, "y", "1").at_place("lets others in");
+                }
+                writes.push([0, 1].map(|nth| b.write(thread, "x", &nth.to_string()).id().0));
+                b.write(thread, "y", "1").at_place("gives");
+            }
+        });
+        case.refutes(EarlyRefutation, [writes[0][0], writes[1][0], writes[0][1]])
+    };
+    assert!(!refutes("1") && !refutes("0"));
+}
+
+/// A thread that has looked and found the lock free does not own it before it takes it.
+#[test]
+fn who_looks_is_not_inside_yet() {
     let mut writes = Vec::new();
     let case = Case::new(|b| {
-        for (turn, thread) in [2, 3, 2, 3].into_iter().enumerate() {
-            b.rmw(thread, "y", &format!("c{turn}"), &format!("(+ c{turn} 1)")).at_place("adds");
-            b.assume(thread, &format!("(< c{turn} 100)"));
-            writes.push([0, 1].map(|nth| b.write(thread, "x", &nth.to_string()).id().0));
+        for thread in [2, 3] {
+            b.read(thread, "y", "seen");
+            b.assume(thread, "(<= seen 0)");
+            let before = b.write(thread, "x", "7").id().0;
+            b.rmw_if(thread, "y", "found", "(+ seen 1)", "(= found seen)").at_place("takes");
+            b.assume(thread, "(>= seen (- 5))");
+            let [first, second] = [0, 1].map(|nth| b.write(thread, "x", &nth.to_string()).id().0);
+            writes.push([before, first, second]);
+            b.rmw(thread, "y", &format!("l{thread}"), &format!("(- l{thread} 1)")).at_place("gives");
         }
     });
-    assert!(!case.refutes(EarlyRefutation, [writes[0][0], writes[1][0], writes[0][1]]));
+    let [[_, first, second], [before, inside, _]] = writes[..] else { panic!("two threads") };
+    assert!(case.refutes(EarlyRefutation, [first, inside, second]));
+    assert!(!case.refutes(EarlyRefutation, [first, before, second]));
+}
+
+/// A count may have more values than are looked at, or one more than there are bits for.
+#[test]
+fn a_count_of_many_values_excludes_nothing() {
+    for last in [64, 1000] {
+        let mut writes = Vec::new();
+        let case = Case::new(|b| {
+            for (turn, thread) in [2, 3, 2, 3].into_iter().enumerate() {
+                let stored = format!("(ite (= c{turn} {last}) 0 (+ c{turn} 1))");
+                b.rmw(thread, "y", &format!("c{turn}"), &stored).at_place("adds");
+                b.assume(thread, &format!("(< c{turn} {last})"));
+                writes.push([0, 1].map(|nth| b.write(thread, "x", &nth.to_string()).id().0));
+            }
+        });
+        assert!(!case.refutes(EarlyRefutation, [writes[0][0], writes[1][0], writes[0][1]]));
+    }
 }
 
 /// Any number of threads count up and down: no value keeps anyone out.
