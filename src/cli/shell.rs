@@ -8,12 +8,16 @@ pub fn command_of<'a>(words: impl IntoIterator<Item = &'a OsStr>) -> String {
     words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// One word of a command. The operating system passes no word with a NUL, the only one that no quotes can hold.
+/// One word of a command, not its first one: there a shell takes `NAME=VALUE` for a variable. The operating system passes no word with a NUL,
+/// the only one that no quotes can hold.
 pub fn quoted(word: &OsStr) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:,+@%=".contains(byte);
+    let text = word.to_string_lossy();
+    if !text.is_empty() && word.as_bytes().iter().all(is_plain) {
+        return text.into_owned();
+    }
     let bytes = shlex::bytes::try_quote(word.as_bytes());
-    bytes
-        .map_or_else(|_| word.to_string_lossy(), |bytes| String::from_utf8_lossy(&bytes).into_owned().into())
-        .into_owned()
+    bytes.map_or(text.clone(), |bytes| String::from_utf8_lossy(&bytes).into_owned().into()).into_owned()
 }
 
 #[cfg(test)]
