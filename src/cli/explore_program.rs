@@ -17,7 +17,6 @@ use foretrace::testing::{
 use foretrace_linearizability::{Limits, Spec};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -83,8 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     drop(spinner);
     judged?;
     let found = Found::new(explored, histories);
-    let command =
-        command_of(args.command.iter().map(OsString::as_os_str)) + &input::redirection(settings.input.as_deref());
+    let command = command_of(&args.command) + &input::redirection(settings.input.as_deref(), None);
     let mut out = io::BufWriter::new(io::stdout().lock());
     match args.format {
         Format::Text => write_text(&found, args, &command, &mut out)?,
@@ -204,7 +202,7 @@ fn write_text(found: &Found, args: &Args, command: &str, out: &mut dyn Write) ->
         writeln!(out, "{failure}\n  in {}", classes(*number))?;
         cycle.iter().chain(late).try_for_each(|line| writeln!(out, "  {line}"))?;
         if let Some(kept) = kept {
-            writeln!(out, "  replay the first one: foretrace replay {} -- {command}", quoted(kept.as_os_str()))?;
+            writeln!(out, "  replay the first one: foretrace replay {} -- {command}", quoted(kept))?;
         }
     }
     for ByHistory { what, picture, classes: number, kept } in by_history {
@@ -213,11 +211,7 @@ fn write_text(found: &Found, args: &Args, command: &str, out: &mut dyn Write) ->
         if let Some(kept) = kept {
             let meaning = format!("{}{}", args.operations.words(), args.names.words());
             let spec = args.spec.map_or("", Spec::name);
-            writeln!(
-                out,
-                "  the first one: foretrace linearizable {} --spec {spec}{meaning}",
-                quoted(kept.as_os_str())
-            )?;
+            writeln!(out, "  the first one: foretrace linearizable {} --spec {spec}{meaning}", quoted(kept))?;
         }
     }
     let Explored { passed, cut_off, redundant, left, .. } = explored;

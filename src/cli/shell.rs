@@ -1,23 +1,24 @@
 //! Commands as a shell reads them.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// The words of a command, those quoted that a shell would not take as they are.
-pub fn command_of<'a>(words: impl IntoIterator<Item = &'a OsStr>) -> String {
+/// Words that follow the name of a command, those quoted that a shell would not take as they are.
+pub fn command_of(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
     words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// One word of a command, not its first one: there a shell takes `NAME=VALUE` for a variable. The operating system passes no word with a NUL,
-/// the only one that no quotes can hold.
-pub fn quoted(word: &OsStr) -> String {
+/// One word that follows the name of a command; in place of the name a shell would take `NAME=VALUE` for a variable.
+pub fn quoted(word: impl AsRef<OsStr>) -> String {
+    let bytes = word.as_ref().as_bytes();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:,+@%=".contains(byte);
-    let text = word.to_string_lossy();
-    if !text.is_empty() && word.as_bytes().iter().all(is_plain) {
-        return text.into_owned();
-    }
-    let bytes = shlex::bytes::try_quote(word.as_bytes());
-    bytes.map_or(text.clone(), |bytes| String::from_utf8_lossy(&bytes).into_owned().into()).into_owned()
+    let shown = match !bytes.is_empty() && bytes.iter().all(is_plain) {
+        true => Cow::Borrowed(bytes),
+        // Only a NUL cannot be quoted, and no argument or path has one.
+        false => shlex::bytes::try_quote(bytes).unwrap_or(Cow::Borrowed(bytes)),
+    };
+    String::from_utf8_lossy(&shown).into_owned()
 }
 
 #[cfg(test)]
@@ -27,7 +28,7 @@ mod tests {
     #[test]
     fn only_words_that_a_shell_would_split_or_expand_are_quoted() {
         let words = ["./pool it", "--size=3", "it's", "*", ""];
-        let command = command_of(words.map(OsStr::new));
+        let command = command_of(words);
         assert_eq!(shlex::split(&command).expect("a command"), words);
         assert!(command.contains(" --size=3 "), "{command}");
     }

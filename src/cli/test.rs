@@ -370,8 +370,9 @@ impl Tester<'_> {
         let until = started + time;
         // Repairs are sought in what is left.
         let settings = settings(args, program, if args.repair { time * 2 / 3 } else { time }, self.stop)?;
-        let command = shown_command(&program.program, args) + &input::redirection(settings.input.as_deref());
         let Subject { name, directory, .. } = program;
+        let redirection = input::redirection(settings.input.as_deref(), directory.as_deref());
+        let command = shown_command(&program.program, args) + &redirection;
         let work = Workplace::new(&settings)?;
         let folder = save_folder(args, name, self.is_of_many);
         let subject = testing::Tested::by(&settings)?;
@@ -462,10 +463,11 @@ fn save_folder(args: &Args, name: &str, many: bool) -> PathBuf {
 
 /// The program as people call it.
 fn shown_command(program: &Program, args: &Args) -> String {
-    let arguments = program.arguments.iter().map(OsString::as_os_str);
     match args.cargo {
-        true => command_of(std::iter::once(program.path.as_os_str()).chain(arguments)),
-        false => command_of(args.command.iter().map(OsString::as_os_str)),
+        true => {
+            command_of(std::iter::once(program.path.as_os_str()).chain(program.arguments.iter().map(AsRef::as_ref)))
+        }
+        false => command_of(&args.command),
     }
 }
 

@@ -33,13 +33,13 @@ impl Tested {
 
     /// The command that repeats a failure.
     fn replay_of(&self, find: &Find) -> String {
-        let replay = |schedule: &Path| format!("foretrace replay {} -- {}", quoted(schedule.as_os_str()), self.command);
+        let replay = |schedule: &Path| format!("foretrace replay {} -- {}", quoted(schedule), self.command);
         let is_ours = |directory: &Path| std::env::current_dir().is_ok_and(|ours| ours == directory);
         match self.directory.as_deref().filter(|directory| !is_ours(directory)) {
             None => replay(&find.schedule),
             Some(directory) => {
                 let schedule = std::path::absolute(&find.schedule).unwrap_or_else(|_| find.schedule.clone());
-                format!("cd {} && {}", quoted(directory.as_os_str()), replay(&schedule))
+                format!("cd {} && {}", quoted(directory), replay(&schedule))
             }
         }
     }

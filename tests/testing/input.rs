@@ -46,3 +46,15 @@ fn input_by_a_pipe_is_refused_with_a_note() {
     assert!(!told(nothing.stdout.take().expect("a pipe").into()));
     nothing.wait().expect("ends");
 }
+
+/// As a shell does with a here-document.
+#[test]
+fn a_file_that_is_deleted_is_read_all_the_same() {
+    let workshop = built_with("sum-of-input.c", "");
+    std::fs::write(workshop.path("input"), "1 2 3 4\n").expect("written");
+    let input = File::open(workshop.path("input")).expect("there");
+    std::fs::remove_file(workshop.path("input")).expect("deleted");
+    let run = ran(foretrace().current_dir(workshop.path(".")).args(ARGUMENTS).stdin(input));
+    assert_eq!(run.status, Some(1), "{}\n{}", run.out, run.err);
+    assert!(run.out.contains("fails in 3 of 3 replays: ") && !run.out.contains(" < "), "{}", run.out);
+}

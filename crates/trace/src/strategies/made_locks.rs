@@ -2,7 +2,7 @@
 
 use crate::{Data, Observed, SyncKind, Trace, TraceBuilder};
 
-/// Picks one of so many choices each time, by a seed.
+/// A function that picks one of so many choices. The seed decides what it picks.
 fn picker(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut left = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 4;
     move |choices| {

@@ -104,11 +104,23 @@ fn comes_in_vain(writer: i64) -> (Case, [u32; 3], Vec<[u32; 2]>) {
     (case, [first, in_vain, second], inside)
 }
 
+/// Two threads, one after the other, look for a word that is not above 0, count it up, write x twice and count it down; their writes of x.
+fn two_turns(b: &mut TraceBuilder) -> [[u32; 2]; 2] {
+    [2, 3].map(|thread| {
+        b.read(thread, "y", "seen");
+        b.assume(thread, "(<= seen 0)");
+        b.rmw_if(thread, "y", "found", "(+ seen 1)", "(= found seen)").at_place("takes");
+        let writes = [0, 1].map(|nth| b.write(thread, "x", &nth.to_string()).id().0);
+        b.rmw(thread, "y", "left", "(- left 1)").at_place("gives");
+        writes
+    })
+}
+
 /// Main sets the word up in two steps. Only the last one is what the threads find, and code that is not recorded may write at any time.
 #[test]
 fn threads_find_what_was_written_last_before_them() {
     let refutes = |set_up: &dyn Fn(&mut TraceBuilder), unseen: bool| {
-        let mut writes = Vec::new();
+        let mut writes = [[0; 2]; 2];
         let case = Case::new(|b| {
             set_up(b);
             b.fork(1, 2);
@@ -116,13 +128,7 @@ fn threads_find_what_was_written_last_before_them() {
             if unseen {
                 b.write(4, "y", "0").external();
             }
-            for (turn, thread) in [2, 3].into_iter().enumerate() {
-                b.read(thread, "y", "seen");
-                b.assume(thread, "(<= seen 0)");
-                b.rmw_if(thread, "y", "found", "(+ seen 1)", "(= found seen)").at_place("takes");
-                writes.push([0, 1].map(|nth| b.write(thread, "x", &nth.to_string()).id().0));
-                b.rmw(thread, "y", &format!("l{turn}"), &format!("(- l{turn} 1)")).at_place("gives");
-            }
+            writes = two_turns(b);
         });
         case.refutes(EarlyRefutation, [writes[0][0], writes[1][0], writes[0][1]])
     };
@@ -141,7 +147,7 @@ fn threads_find_what_was_written_last_before_them() {
 #[test]
 fn what_is_written_when_threads_run_does_not_come_first() {
     let refutes = |sets_up_again: bool| {
-        let mut writes = Vec::new();
+        let mut writes = [[0; 2]; 2];
         let case = Case::new(|b| {
             b.write(1, "y", "0");
             b.fork(1, 2);
@@ -149,13 +155,7 @@ fn what_is_written_when_threads_run_does_not_come_first() {
             if sets_up_again {
                 b.write(1, "y", "0");
             }
-            for (turn, thread) in [2, 3].into_iter().enumerate() {
-                b.read(thread, "y", "seen");
-                b.assume(thread, "(<= seen 0)");
-                b.rmw_if(thread, "y", "found", "(+ seen 1)", "(= found seen)").at_place("takes");
-                writes.push([0, 1].map(|nth| b.write(thread, "x", &nth.to_string()).id().0));
-                b.rmw(thread, "y", &format!("l{turn}"), &format!("(- l{turn} 1)")).at_place("gives");
-            }
+            writes = two_turns(b);
         });
         case.refutes(EarlyRefutation, [writes[0][0], writes[1][0], writes[0][1]])
     };
@@ -163,7 +163,8 @@ fn what_is_written_when_threads_run_does_not_come_first() {
     assert!(!refutes(true));
 }
 
-/// Both threads find a 1 that a third one writes, never the 0 that is there at first, and keep nobody out: they leave the 1, or put it back at once.
+/// A third thread writes a 1, and both threads find it, never the 0 that is there at first. They keep nobody out: they leave the 1, or put it
+/// back at once.
 #[test]
 fn what_is_there_at_first_does_not_matter_to_who_finds_something_else() {
     let refutes = |left: &str| {
