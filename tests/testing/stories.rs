@@ -1,7 +1,37 @@
 //! What a failure is told by: the lines and values of the run that fails, and of several ways to it the one that is its cause.
 
+use super::support::{Workshop, expect, foretrace};
 use super::{built, built_with, failures, report, source};
 use serde_json::Value;
+use std::path::Path;
+
+/// Builds a Rust program of this folder, in a target folder that such builds share.
+fn built_by_cargo(name: &str, features: &str) -> Workshop {
+    let workshop = Workshop::empty();
+    let manifest =
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[features]\nright = []\n");
+    std::fs::write(workshop.path("Cargo.toml"), manifest).expect("written");
+    std::fs::create_dir(workshop.path("src")).expect("made");
+    std::fs::copy(source(&format!("{name}.rs")), workshop.path("src/main.rs")).expect("copied");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(["foretrace-stories", features].join("-"));
+    let mut command = foretrace();
+    command.args(["cargo", "build", "--offline", "--features", features, "--manifest-path"]);
+    expect(0, command.arg(workshop.path("Cargo.toml")).arg("--target-dir").arg(&target));
+    std::fs::copy(target.join("x86_64-unknown-linux-gnu/debug").join(name), workshop.path("program")).expect("copied");
+    workshop
+}
+
+/// A thread that waits reads the state again and again, and another one that holds the first copy reads it after it is gone: both come of
+/// the two that load it. No failure needs them: only without the lost update does the program pass.
+#[test]
+fn a_failure_is_told_by_the_interruption_that_it_needs() {
+    let report = report(&built_by_cargo("lazy-config", ""), "--time 20 --stop-after 1");
+    let find = &report["tests"][0]["finds"][0];
+    let title = find["title"].as_str().expect("a title");
+    assert!(title.contains("lost update") && title.contains("CONFIG.state"), "{find:#}");
+    let right = self::report(&built_by_cargo("lazy-config", "right"), "--time 5");
+    assert_eq!(failures(&right), "", "{right:#}");
+}
 
 /// The recorded runs came by the same code of the library from other lines than the run that fails.
 #[test]

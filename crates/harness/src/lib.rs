@@ -62,5 +62,5 @@ pub use target::{Places, SourcePlaces, Target, Times};
 pub use thread_names::ThreadNames;
 pub use turns::{Stretch, last_stretches};
 pub use unlogged_places::keep_unlogged;
-pub use verify::{Between, Difference, Event, Expected, What, is_deadlock, ops};
+pub use verify::{Between, Difference, Event, Expected, What, accesses, is_deadlock, ops};
 pub use walked::WalkedBy;

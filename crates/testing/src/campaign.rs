@@ -5,6 +5,7 @@ mod asking;
 mod exploring;
 mod finishing;
 mod in_vain;
+mod needed;
 mod recording;
 mod retold;
 mod trying;
@@ -70,6 +71,8 @@ pub struct Campaign<'s> {
     find_until: Option<Instant>,
     /// Recorded runs that did not end under the controller, and did without it.
     let_go: u32,
+    /// Runs that were made to see what failures need: each has a folder of its own.
+    needed_runs: u32,
     /// Whether interleavings were explored, for as long as there was time; what an earlier part of the test did does not count.
     has_explored: bool,
     /// The same with few runs, after the first round.
@@ -136,6 +139,7 @@ impl<'s> Campaign<'s> {
                 state,
                 find_until: None,
                 let_go: 0,
+                needed_runs: 0,
                 has_explored: false,
                 has_explored_a_little: false,
                 passing: Vec::new(),

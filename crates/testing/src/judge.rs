@@ -19,6 +19,11 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// Whether it failed like this.
+    pub fn is_failure(&self, failure: &Failure) -> bool {
+        matches!(self, Effect::Failed(other) if other.signature() == failure.signature())
+    }
+
     /// The same, but what the program writes does not count.
     pub fn but_for_output(self) -> Effect {
         match self {

@@ -11,6 +11,7 @@ mod baseline;
 mod campaign;
 mod differing;
 mod exploring;
+mod interrupted;
 mod judge;
 mod kept;
 mod litmus;

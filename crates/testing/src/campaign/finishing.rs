@@ -1,9 +1,10 @@
 //! Confirms what was found: shortens each schedule, replays it and tells its story.
 
+use super::needed::Explained;
 use super::{CERTAIN, Campaign, Progress, Told, parallel, plan_of};
 use crate::attempt::{Attempt, Kind};
 use crate::baseline::Unsteady;
-use crate::judge::{Effect, Failure, judge};
+use crate::judge::{Failure, judge};
 use crate::minimise::{Shortened, fewest};
 use crate::predicting::{is_of_library, own_lines};
 use crate::report::{Find, Report};
@@ -146,11 +147,16 @@ impl Campaign<'_> {
 
     /// Until when the schedule of the failure at hand is made shorter: half of its share of the time is for replays.
     fn shorten_until(&self) -> Instant {
-        Instant::now() + (self.time_of_share() / 2).min(LONGEST_SHORTENING)
+        self.within_share(2, LONGEST_SHORTENING)
+    }
+
+    /// The end of a part of what is left of the share of the failure at hand, and of so much time at most.
+    pub(super) fn within_share(&self, part: u32, most: Duration) -> Instant {
+        Instant::now() + (self.time_of_share() / part).min(most)
     }
 
     /// How long the failure at hand may still be replayed.
-    fn time_of_share(&self) -> Duration {
+    pub(super) fn time_of_share(&self) -> Duration {
         self.find_until.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()))
     }
 
@@ -196,7 +202,18 @@ impl Campaign<'_> {
             let by_itself = by_itself(shown);
             (!shown.reached, is_other, is_effect, is_internal, is_wide, by_itself, is_usual, in_libraries, rank, kind)
         });
-        self.prefer_the_cause(number, &mut found)?;
+        let explained = match number < MOST_SHORTENED {
+            true => self.explain_by_need(&mut found)?,
+            false => Explained::No,
+        };
+        let needed = match explained {
+            Explained::By(needed) => Some(needed),
+            Explained::BySchedule => None,
+            Explained::No => {
+                self.prefer_the_cause(number, &mut found)?;
+                None
+            }
+        };
         let found_by_exploring = found.is_explored;
         let Found { failure, shown, recordings, deadlock, late, after_runs, after, .. } = found;
         let hung_again = self.were_seen_apart(&shown, &recordings) && !self.may_be_slow(&shown);
@@ -212,8 +229,9 @@ impl Campaign<'_> {
                     find.title = Some(ALL_WAIT.to_string()); // who waits for what tells more than the branch before
                     find.story = deadlock;
                 } else if best.reached {
-                    find.title = Some(title);
-                    find.story = best.story.clone();
+                    let told = needed.as_ref().map_or(&best.story, |needed| &needed.story);
+                    find.title = Some(needed.as_ref().map_or(title, |needed| story::title(&needed.attempt)));
+                    find.story = told.clone();
                     find.story.extend(deadlock);
                 } else {
                     find.title = Some(format!("before it came to: {title}"));
@@ -226,7 +244,7 @@ impl Campaign<'_> {
                     find.story.extend(turns);
                 }
                 find.story.extend(late);
-                self.retell(&mut find, Told::By(best))?;
+                self.retell(&mut find, Told::By(best), needed.as_ref())?;
             }
             None => {
                 let Some((seed, folder)) = recordings.first() else { return Ok(None) };
@@ -240,7 +258,7 @@ impl Campaign<'_> {
                 let mut short = plan.clone();
                 if number < MOST_SHORTENED && is_told {
                     find.replays = self.count_replays(&find.failure, Wanted::Fails, &plan)?;
-                    short.turns = self.turns_that_matter(&plan, &find.failure)?;
+                    short.turns = self.turns_that_matter(&plan, &find.failure, self.shorten_until())?;
                 }
                 if self.hung_once(&find, hung_again) {
                     return Ok(None);
@@ -253,7 +271,7 @@ impl Campaign<'_> {
                     }
                 }
                 find.story.extend(late);
-                self.retell(&mut find, Told::ByTurns(&short))?;
+                self.retell(&mut find, Told::ByTurns(&short), needed.as_ref())?;
             }
         }
         if self.hung_once(&find, hung_again) {
@@ -264,7 +282,7 @@ impl Campaign<'_> {
             self.note(SLEEPS.to_string());
         }
         // Of a run that failed before its three accesses happened, these tell nothing.
-        let others = shown.iter().skip(1).filter(|shown| shown.reached);
+        let others = shown.iter().skip(usize::from(needed.is_none())).filter(|shown| shown.reached);
         let mut others: Vec<String> = others.map(|shown| other_line(&shown.attempt)).collect();
         others.sort();
         others.dedup();
@@ -348,11 +366,11 @@ impl Campaign<'_> {
         &mut self,
         plan: &recorder::Plan,
         failure: &Failure,
+        until: Instant,
     ) -> Result<Vec<recorder::Turn>, TestError> {
         if failure.is_hang() {
             return Ok(plan.turns.clone());
         }
-        let until = self.shorten_until();
         fewest(plan.turns.clone(), MOST_SHORTER, |turns| {
             if Instant::now() >= until || self.is_share_over() {
                 return Ok(None);
@@ -493,8 +511,7 @@ impl Campaign<'_> {
                 };
                 self.state.report.times.running += ran.took;
                 let effect = judge(&ran.seen, &self.state.baseline, self.settings);
-                let same = |other: &Failure| other.signature() == failure.signature();
-                if !matches!(&effect, Effect::Failed(other) if same(other)) {
+                if !effect.is_failure(failure) {
                     continue;
                 }
                 if wanted == Wanted::FailsThere {

@@ -4,10 +4,11 @@
 //! runs do not, or the places that threads came to last, where nothing else is known.
 
 use super::finishing::sources;
+use super::needed::{MOST_EVENTS, Needed};
 use super::{Campaign, Told, plan_of};
 use crate::attempt::{Access, Attempt, Cycle, CycleKind, Kind, Rank};
 use crate::differing::{Sourced, first_difference};
-use crate::judge::{Effect, judge};
+use crate::judge::judge;
 use crate::predicting::{Asked, act, around_both, is_of_library, own_place_before, told};
 use crate::report::Find;
 use crate::runner::{cut_of, is_stopped};
@@ -21,15 +22,12 @@ use foretrace_walker::walk;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Runs with more events are not looked at: making their traces takes seconds.
-const MOST_EVENTS: usize = 100_000;
-
 /// The title of a failure after a use of freed memory that no trace shows.
 const USED: &str = "memory is used after it was freed";
 
 impl Campaign<'_> {
-    /// Replays a find once, and completes its story, as far as there is time.
-    pub(super) fn retell(&mut self, find: &mut Find, by: Told<'_>) -> Result<(), TestError> {
+    /// Replays a find once, and completes its story, as far as there is time. What the failure needs is told where no schedule says it.
+    pub(super) fn retell(&mut self, find: &mut Find, by: Told<'_>, needed: Option<&Needed>) -> Result<(), TestError> {
         let is_replayed = find.replays.is_some_and(|(failed, _)| failed > 0);
         if !is_replayed || find.failure.is_hang() || self.is_share_over() || self.state.report.size.events > MOST_EVENTS
         {
@@ -46,11 +44,11 @@ impl Campaign<'_> {
         };
         self.state.report.times.running += ran.took;
         let effect = judge(&ran.seen, &self.state.baseline, self.settings);
-        if !matches!(&effect, Effect::Failed(other) if other.signature() == find.failure.signature()) {
+        if !effect.is_failure(&find.failure) {
             return Ok(());
         }
         let trace = walk(ran.folder.path(), &self.settings.walk, |_| ()).ok().map(|(walked, ())| walked.trace);
-        let told = shown.filter(|shown| shown.reached && shown.attempt.cycle.is_none());
+        let told = shown.filter(|shown| needed.is_none() && shown.reached && shown.attempt.cycle.is_none());
         if let (Some(shown), Some(trace)) = (told, &trace)
             && let Some(triple) = self.replayed(plan, &ran)?.triple
         {
@@ -83,6 +81,9 @@ impl Campaign<'_> {
             find.title = Some(USED.to_string());
             let place = used.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
             find.story.push(format!("use after free: {}{place}", used.text));
+        } else if let (None, Some(needed)) = (shown, needed) {
+            find.title = Some(story::title(&needed.attempt));
+            find.story.clone_from(&needed.story);
         } else if let Some(attempt) =
             trace.as_ref().filter(|_| shown.is_none()).and_then(|trace| self.torn(trace, find))
         {

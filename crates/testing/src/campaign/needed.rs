@@ -1,0 +1,246 @@
+//! Why a run fails, where the schedule that led to it may not say so: the interruption without which it does not fail.
+
+use super::finishing::sources;
+use super::{Campaign, plan_of};
+use crate::attempt::{Access, Attempt, Kind, Rank};
+use crate::interrupted::{Interruption, Passing, interruptions};
+use crate::judge::{Effect, Failure, judge};
+use crate::predicting::{Asked, around_both, is_of_library, told};
+use crate::runner::{Ran, cut_of, is_stopped};
+use crate::settings::TestError;
+use crate::state::{Found, Shown};
+use crate::story;
+use foretrace_harness::{self as recorder, Expected, Plan};
+use foretrace_report::thread_name;
+use foretrace_trace::{Blocks, EventId, Trace, Triple};
+use foretrace_walker::walk;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// Runs with more events are not looked at: making their traces takes seconds.
+pub(super) const MOST_EVENTS: usize = 100_000;
+/// So many interruptions are left out, each by itself, to see whether the run fails without them.
+const MOST_LEFT_OUT: usize = 12;
+/// How long a run is made shorter for that at most, and how long all takes.
+const LONGEST_SHORTENING: Duration = Duration::from_secs(2);
+const LONGEST_SEARCH: Duration = Duration::from_secs(4);
+
+/// What a run needs in order to fail.
+pub(super) struct Needed {
+    /// As an attempt, which is told like others.
+    pub attempt: Attempt,
+    /// What happened, a line each.
+    pub story: Vec<String>,
+}
+
+/// Who says why a program fails.
+pub(super) enum Explained {
+    /// The first of the schedules that led to it.
+    BySchedule,
+    /// An interruption that no schedule is about.
+    By(Needed),
+    /// Nobody does.
+    No,
+}
+
+/// A run that fails, with its trace.
+struct Failing {
+    ran: Ran,
+    trace: Trace,
+    blocks: Blocks,
+}
+
+/// What a run comes to without an interruption.
+enum Without {
+    /// It fails all the same.
+    Fails(Box<Failing>),
+    /// It does not fail.
+    Passes,
+    /// The program did not go along.
+    Unclear,
+}
+
+impl Campaign<'_> {
+    /// What a failure needs. A schedule that led to it and says so comes first from now on.
+    pub(super) fn explain_by_need(&mut self, found: &mut Found) -> Result<Explained, TestError> {
+        let is_told = found.shown.first().is_some_and(|best| best.reached && best.attempt.is_use_after_free());
+        let is_long = self.state.report.size.events > MOST_EVENTS;
+        let is_other = !found.deadlock.is_empty() || found.failure.is_hang() || found.failure.is_use_after_free();
+        if is_told || is_long || is_other {
+            return Ok(Explained::No);
+        }
+        let plan = match (found.shown.first(), found.recordings.first()) {
+            (Some(best), _) => plan_of(&best.attempt.witness, &best.attempt.recording)?,
+            (None, Some((_, folder))) => Plan::of_recording(folder)?,
+            (None, None) => return Ok(Explained::No),
+        };
+        let Some((one, run)) = self.needed_interruption(&plan, &found.failure)? else { return Ok(Explained::No) };
+        let tells = |shown: &Shown| {
+            shown.reached && shown.attempt.kind != Kind::OtherWay && is_told_by(&one, &run.trace, &shown.attempt)
+        };
+        if let Some(at) = found.shown.iter().position(tells) {
+            found.shown[..=at].rotate_right(1);
+            return Ok(Explained::BySchedule);
+        }
+        let (trace, folder) = (&run.trace, run.ran.folder.path());
+        let attempt = self.attempt_at(&one, &run);
+        let Triple { first, remote, second } = one.triple;
+        let triple = [first, remote, second].map(|at| {
+            let event = trace.event(at);
+            Some((trace.threads[event.thread.index()].path.as_deref()?.to_string(), event.at?))
+        });
+        let seen = recorder::accesses(folder, &triple)?;
+        let story = story::lines(&attempt, Some(&seen));
+        Ok(Explained::By(Needed { attempt, story }))
+    }
+
+    /// Of a run along a plan, with as few turns as it fails with, the likeliest interruption without which it does not fail. Those without which
+    /// it fails all the same are left out one after the other.
+    fn needed_interruption(
+        &mut self,
+        plan: &Plan,
+        failure: &Failure,
+    ) -> Result<Option<(Interruption, Failing)>, TestError> {
+        let Some(ran) = self.run_to_fail(plan, failure)?.filter(|(_, fails)| *fails).map(|(ran, _)| ran) else {
+            return Ok(None);
+        };
+        let whole = Plan::of_recording(ran.folder.path())?;
+        let until = self.within_share(2, LONGEST_SEARCH);
+        let turns = self.turns_that_matter(&whole, failure, self.within_share(4, LONGEST_SHORTENING))?;
+        let short = Plan { turns, ..whole };
+        let Some(ran) = self.run_to_fail(&short, failure)?.filter(|(_, fails)| *fails).map(|(ran, _)| ran) else {
+            return Ok(None);
+        };
+        let Some(mut run) = self.traced(ran) else { return Ok(None) };
+        let passing = self.passing_runs();
+        let mut done: BTreeSet<[String; 3]> = BTreeSet::new();
+        for _ in 0..MOST_LEFT_OUT {
+            let named = |one: &Interruption| {
+                let Triple { first, remote, second } = one.triple;
+                [first, remote, second].map(|at| run.trace.loc(at).unwrap_or("?").to_string())
+            };
+            let likeliest = interruptions(&run.trace, &run.blocks, &passing);
+            let Some(one) = likeliest.into_iter().find(|one| !done.contains(&named(one))) else { break };
+            if Instant::now() >= until {
+                break;
+            }
+            done.insert(named(&one));
+            match self.without(&one, &run, failure)? {
+                Without::Passes => return Ok(Some((one, run))),
+                Without::Fails(next) => run = *next,
+                Without::Unclear => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// A run along a plan, and whether it fails in this way.
+    fn run_to_fail(&mut self, plan: &Plan, failure: &Failure) -> Result<Option<(Ran, bool)>, TestError> {
+        if self.is_share_over() {
+            return Ok(None);
+        }
+        self.needed_runs += 1;
+        let place = format!("needed-{}", self.needed_runs);
+        let ran = match self.runner.replay(plan, &self.work.place(&place)) {
+            Ok(ran) => ran,
+            Err(error) if is_stopped(&error) || cut_of(&error).is_some() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        self.state.report.times.running += ran.took;
+        let effect = judge(&ran.seen, &self.state.baseline, self.settings);
+        match effect {
+            Effect::Same => Ok(Some((ran, false))),
+            _ if effect.is_failure(failure) => Ok(Some((ran, true))),
+            Effect::Failed(_) => Ok(None),
+        }
+    }
+
+    /// A run with its trace, if it has one.
+    fn traced(&self, ran: Ran) -> Option<Failing> {
+        let (walked, ()) = walk(ran.folder.path(), &self.settings.walk, |_| ()).ok()?;
+        let blocks = self.settings.walk.atomic.blocks(&walked.trace);
+        Some(Failing { ran, trace: walked.trace, blocks })
+    }
+
+    /// What a run comes to where the interrupted thread goes on before the others do, or only after them.
+    fn without(&mut self, one: &Interruption, run: &Failing, failure: &Failure) -> Result<Without, TestError> {
+        let mut without = Without::Unclear;
+        for (order, until) in one.orders_without(&run.trace) {
+            let plan = Plan::of_order(&run.trace, &order, run.ran.folder.path())?;
+            let Some((ran, fails)) = self.run_to_fail(&plan, failure)? else { continue };
+            let differs = self.replayed(&plan, &ran)?.difference;
+            if differs.is_some_and(|differs| comes_before(&run.trace, &order, &differs.expected, until)) {
+                continue;
+            }
+            if fails {
+                return Ok(self.traced(ran).map_or(Without::Unclear, |run| Without::Fails(Box::new(run))));
+            }
+            without = Without::Passes;
+        }
+        Ok(without)
+    }
+
+    /// Runs that passed, as far as they were analysed.
+    fn passing_runs(&self) -> Vec<Passing> {
+        let read = |recording: &std::path::PathBuf| {
+            let Asked { trace, .. } = Asked::read(recording, self.settings, Duration::ZERO).ok()?;
+            let blocks = self.settings.walk.atomic.blocks(&trace);
+            Some(Passing { trace, blocks })
+        };
+        self.passing.iter().filter_map(read).collect()
+    }
+
+    /// An interruption, told like a schedule's accesses.
+    fn attempt_at(&self, one: &Interruption, Failing { ran, trace, blocks }: &Failing) -> Attempt {
+        let folder = ran.folder.path();
+        let sources = sources(folder, &self.settings.walk.programs);
+        let Triple { first, remote, second } = one.triple;
+        let ends = one.block.map_or((first, second), |at| (blocks.all()[at].first, blocks.all()[at].last));
+        let access = |at: EventId, (from, to): (EventId, EventId)| {
+            let loc = trace.loc(at).unwrap_or("?");
+            let (place, shown) = told(trace, at, loc);
+            Access {
+                thread: thread_name(trace, trace.event(at).thread),
+                function: around_both(trace, blocks, from, to),
+                place,
+                text: sources.as_ref().and_then(|sources| Some(sources.line(&shown)?.trim().to_string())),
+                is_of_library: is_of_library(loc),
+            }
+        };
+        Attempt {
+            kind: Kind::Observed,
+            class: String::new(),
+            variable: variable(trace, first).to_string(),
+            pattern: one.pattern,
+            accesses: [access(first, ends), access(remote, (remote, remote)), access(second, (second, second))],
+            also: Vec::new(),
+            to_make: None,
+            cycle: None,
+            witness: folder.to_path_buf(),
+            recording: folder.to_path_buf(),
+            seed: 0,
+            rank: Rank::default(),
+        }
+    }
+}
+
+/// Whether a step of an order comes before an event, or is this event's own.
+fn comes_before(trace: &Trace, order: &[EventId], step: &Expected, until: EventId) -> bool {
+    let is_step = |at: EventId| {
+        let event = trace.event(at);
+        event.at == Some(step.at) && trace.threads[event.thread.index()].path.as_deref() == Some(&*step.path)
+    };
+    order.iter().find(|at| is_step(**at) || **at == until).is_some_and(|at| is_step(*at))
+}
+
+/// The name of what an event accesses.
+fn variable(trace: &Trace, at: EventId) -> &str {
+    trace.event(at).op.var().map_or("", |var| trace.vars[var.index()].shown())
+}
+
+/// Whether an attempt is about the same variable, and about accesses at the same places.
+fn is_told_by(one: &Interruption, trace: &Trace, attempt: &Attempt) -> bool {
+    let place = |at: EventId| told(trace, at, trace.loc(at).unwrap_or("?")).0;
+    let is_one = |at: EventId, end: usize| attempt.accesses[end].place == place(at);
+    attempt.variable == variable(trace, one.triple.first) && is_one(one.triple.first, 0) && is_one(one.triple.second, 2)
+}
