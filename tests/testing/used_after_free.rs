@@ -18,6 +18,21 @@ fn memory_that_is_used_after_its_free_is_named() {
     assert_eq!(right["tests"][0]["finds"].as_array().map(Vec::len), Some(0), "{right:#}");
 }
 
+/// The memory of a handler is given out again before it is called, so that the run that fails shows an access of another block.
+#[test]
+fn memory_that_is_given_out_again_before_its_use_is_named() {
+    let wrong = report(&built_with("event-bus.cpp", ""), "--time 20 --stop-after 1");
+    let find = &wrong["tests"][0]["finds"][0];
+    assert_eq!(find["failure"], "SIGSEGV", "{wrong:#}");
+    assert!(
+        find["title"].as_str().is_some_and(|title| title.contains("is used after its memory was freed")),
+        "{find:#}"
+    );
+    assert!(find["story"].to_string().contains("event-bus.cpp:25"), "{find:#}");
+    let right = report(&built_with("event-bus.cpp", "-DRIGHT"), "--time 5");
+    assert_eq!(failures(&right), "", "{right:#}");
+}
+
 /// The lock of a freed member refuses the call, and has no event in that run. The program ends by that, and the title says why.
 #[test]
 fn a_lock_that_refuses_since_it_was_freed_is_named() {

@@ -74,6 +74,7 @@ pub fn plan_of_edited(
         triple,
         watched: None,
         after_free: None,
+        keeps_freed: false,
     };
     Ok(Matched::All(Box::new(plan), notes))
 }

@@ -38,6 +38,8 @@ pub struct Plan {
     pub watched: Option<Between>,
     /// The use after free that the plan is about.
     pub after_free: Option<UseOfFreed>,
+    /// Whether memory that is freed is given to nobody again, so that who uses it is seen to use what was freed.
+    pub keeps_freed: bool,
 }
 
 /// What the runtime says of the end of a run that explores, in the folder of its recording.
@@ -109,6 +111,7 @@ impl Plan {
             triple: asked,
             watched: None,
             after_free: UseOfFreed::of_witness(witness),
+            keeps_freed: false,
         })
     }
 
@@ -132,7 +135,16 @@ impl Plan {
         let turns = turns(steps.iter().zip(ends).map(|(step, end)| (&*step.path, step.at, end)));
         let recording = folder.canonicalize().ok();
         let beside = Beside { clocks: Clocks::AsRecorded, ..events.beside() };
-        Ok(Plan { turns, beside, expected, recording, triple: None, watched: None, after_free: None })
+        Ok(Plan {
+            turns,
+            beside,
+            expected,
+            recording,
+            triple: None,
+            watched: None,
+            after_free: None,
+            keeps_freed: false,
+        })
     }
 
     /// The plan to run another order of a recording's events, as far as the program goes along.
@@ -158,6 +170,7 @@ impl Plan {
             triple: None,
             watched: None,
             after_free: None,
+            keeps_freed: false,
         })
     }
 
@@ -182,8 +195,10 @@ impl Plan {
         let explored = if is_explored { "explored\n" } else { "" };
         let comers = self.recording.as_deref().map(comers).unwrap_or_default();
         let comers: String = comers.iter().map(|path| format!("comes {path}\n")).collect();
+        let keeps = if self.keeps_freed { "keep\n" } else { "" };
         let text = limit
             + explored
+            + keeps
             + &comers
             + &triple
             + &as_file(&self.turns, joins.map(|step| (&*step.path, step.at)), &self.beside);
@@ -317,6 +332,7 @@ mod tests {
             triple: None,
             watched: None,
             after_free: None,
+            keeps_freed: false,
         };
         assert_eq!(plan.records(), 5_000_101);
         assert!(most_logs(None, plan.records()) > (64 << 20) + 32 * 5_000_101);

@@ -343,6 +343,14 @@ enum Told<'a> {
     ByTurns(&'a recorder::Plan),
 }
 
+/// The source of a recording, where it is there: without it stories show places alone.
+fn sources(recording: &Path, programs: &foretrace_walker::Programs) -> Option<foretrace_harness::Sources> {
+    foretrace_harness::Sources::read(recording)
+        .ok()
+        .flatten()
+        .or_else(|| foretrace_harness::Sources::keep(recording, programs).ok())
+}
+
 /// The plan of a witness file.
 fn plan_of(witness: &Path, recording: &Path) -> Result<recorder::Plan, TestError> {
     let witness = read_witness(witness)?;

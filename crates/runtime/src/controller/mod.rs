@@ -31,7 +31,8 @@ pub use alarms::{ANY_THREAD, begin as begin_alarm, due as due_alarm, due_sent, h
 pub use chance::Settings;
 pub use onward::{explores, waits_beyond_limit};
 pub use plan::{
-    clocks_are_as_recorded, following, is_join_planned, is_late, is_time_for_handler, other_handler, prefer,
+    clocks_are_as_recorded, following, is_join_planned, is_late, is_time_for_handler, keeps_freed, other_handler,
+    prefer,
 };
 pub use release::prepare as release_after;
 pub use steer::{failed, transaction_ends, watching};

@@ -66,6 +66,9 @@ pub(super) static RECORDED_ORDER: AtomicBool = AtomicBool::new(false);
 /// Whether what clocks said fits the schedule, too.
 static CLOCKS_FIT: AtomicBool = AtomicBool::new(false);
 
+/// Whether the allocator gets no memory back.
+static KEEPS_FREED: AtomicBool = AtomicBool::new(false);
+
 /// Reads the schedule.
 pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
     let text = read(schedule).ok_or("the file that FORETRACE_SCHEDULE names cannot be read")?;
@@ -77,6 +80,7 @@ pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
             || onward::is_as_explored(line)
             || is_recorded_order(line)
             || are_clocks(line)
+            || is_freed_kept(line)
     };
     let is_turn = |line: &&'static [u8]| !is_other(line) && onward::line(line).is_none();
     PLAN.text.set(text);
@@ -86,6 +90,7 @@ pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
     }
     RECORDED_ORDER.store(lines(text).any(is_recorded_order), SeqCst);
     CLOCKS_FIT.store(lines(text).any(are_clocks), SeqCst);
+    KEEPS_FREED.store(lines(text).any(is_freed_kept), SeqCst);
     PLAN.lines.set(parse_all(lines(text).filter(is_turn))?);
     PLAN.longest.set(PLAN.lines.get().iter().map(|line| line.at).max().unwrap_or_default());
     PLAN.joins.set(parse_all(lines(text).filter_map(join))?);
@@ -96,6 +101,11 @@ pub fn prepare(schedule: &'static [u8]) -> Result<(), &'static str> {
         log::set_limit(bytes);
     }
     Ok(())
+}
+
+/// Whether memory that is freed is to be given to nobody again.
+pub fn keeps_freed() -> bool {
+    KEEPS_FREED.load(Relaxed)
 }
 
 /// The lines that name accesses of the triple.
@@ -224,6 +234,11 @@ fn is_recorded_order(line: &[u8]) -> bool {
 /// Whether a line says that clocks are to say what they said while the program follows the schedule.
 fn are_clocks(line: &[u8]) -> bool {
     line == b"clocks"
+}
+
+/// Whether a line says that the allocator gets no memory back.
+fn is_freed_kept(line: &[u8]) -> bool {
+    line == b"keep"
 }
 
 /// The rest of a line that says how many bytes the logs may have.

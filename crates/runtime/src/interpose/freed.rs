@@ -1,8 +1,9 @@
 //! What freed memory holds in a controlled run: the same in each, and not what it held before.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
+use crate::controller;
 use crate::modules;
 use crate::sys;
 use crate::waiting;
@@ -14,6 +15,16 @@ const FREED_WORD: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 const KEPT: usize = 1032;
 /// Where it writes its mark, in the second word.
 const MARK: usize = 8;
+
+/// Bytes of freed memory that are kept at most.
+const MOST_KEPT: usize = 256 << 20;
+
+static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a block of this size is kept, so that it is not given out again: who uses it then uses what was freed.
+pub fn keep(size: usize) -> bool {
+    controller::keeps_freed() && KEPT_BYTES.fetch_add(size, Relaxed) < MOST_KEPT
+}
 
 /// Whether the mark is eight such bytes.
 static IS_SETTLED: AtomicBool = AtomicBool::new(false);

@@ -93,9 +93,11 @@ extern "C" fn free_(memory: *mut c_void, place: usize) {
     let Some(thread) = thread else { return unsafe { sys::__libc_free(memory) } };
     log::sync(thread, Kind::Free, place, memory as u64, 0);
     let size = controller::controlled().then(|| freed::overwrite(memory));
-    unsafe { sys::__libc_free(memory) };
-    if let Some(size) = size {
-        freed::settle(memory, size);
+    if !size.is_some_and(freed::keep) {
+        unsafe { sys::__libc_free(memory) };
+        if let Some(size) = size {
+            freed::settle(memory, size);
+        }
     }
     thread.end();
 }

@@ -1,7 +1,6 @@
 //! Confirms what was found: shortens each schedule, replays it and tells its story.
 
-use super::needed::Explained;
-use super::{CERTAIN, Campaign, Progress, Told, parallel, plan_of};
+use super::{CERTAIN, Campaign, Progress, Told, parallel, plan_of, sources};
 use crate::attempt::{Attempt, Kind};
 use crate::baseline::Unsteady;
 use crate::judge::{Failure, judge};
@@ -16,7 +15,6 @@ use crate::unseen::{NOT_MODELLED, hide_orders};
 use crate::workplace::bytes_of;
 use foretrace_harness::{self as recorder, Death, Event, Outcome};
 use foretrace_report::below_project;
-use foretrace_walker::Programs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -202,18 +200,8 @@ impl Campaign<'_> {
             let by_itself = by_itself(shown);
             (!shown.reached, is_other, is_effect, is_internal, is_wide, by_itself, is_usual, in_libraries, rank, kind)
         });
-        let explained = match number < MOST_SHORTENED {
-            true => self.explain_by_need(&mut found)?,
-            false => Explained::No,
-        };
-        let needed = match explained {
-            Explained::By(needed) => Some(needed),
-            Explained::BySchedule => None,
-            Explained::No => {
-                self.prefer_the_cause(number, &mut found)?;
-                None
-            }
-        };
+        self.prefer_the_cause(number, &mut found)?;
+        let needed = if number < MOST_SHORTENED { self.needed(&mut found)? } else { None };
         let found_by_exploring = found.is_explored;
         let Found { failure, shown, recordings, deadlock, late, after_runs, after, .. } = found;
         let hung_again = self.were_seen_apart(&shown, &recordings) && !self.may_be_slow(&shown);
@@ -534,11 +522,6 @@ impl Campaign<'_> {
 /// How long it takes about to plan replays of a recording.
 fn time_to_plan(recording: &Path) -> Duration {
     Duration::from_secs_f64(bytes_of(recording).unwrap_or(0) as f64 / PLANNED_BYTES_A_SECOND)
-}
-
-/// The source of a recording, where it is there: without it stories show places alone.
-pub(super) fn sources(recording: &Path, programs: &Programs) -> Option<recorder::Sources> {
-    recorder::Sources::read(recording).ok().flatten().or_else(|| recorder::Sources::keep(recording, programs).ok())
 }
 
 /// What replays came to.

@@ -81,7 +81,7 @@ impl Campaign<'_> {
             return None;
         }
         let (at, asked) = last_in_vain(trace)?;
-        let sources = super::finishing::sources(&find.schedule, &self.settings.walk.programs);
+        let sources = super::sources(&find.schedule, &self.settings.walk.programs);
         Some(in_words(trace, sources.as_ref(), (at, asked)))
     }
 }

@@ -1,12 +1,11 @@
 //! Why a run fails, where the schedule that led to it may not say so: the interruption without which it does not fail.
 
-use super::finishing::sources;
-use super::{Campaign, plan_of};
+use super::{Campaign, plan_of, sources};
 use crate::attempt::{Access, Attempt, Kind, Rank};
 use crate::interrupted::{Interruption, Passing, interruptions};
 use crate::judge::{Effect, Failure, judge};
 use crate::predicting::{Asked, around_both, is_of_library, told};
-use crate::runner::{Ran, cut_of, is_stopped};
+use crate::runner::Ran;
 use crate::settings::TestError;
 use crate::state::{Found, Shown};
 use crate::story;
@@ -21,6 +20,8 @@ use std::time::{Duration, Instant};
 pub(super) const MOST_EVENTS: usize = 100_000;
 /// So many interruptions are left out, each by itself, to see whether the run fails without them.
 const MOST_LEFT_OUT: usize = 12;
+/// It is done where there is time for so many runs.
+const FEWEST_RUNS: u32 = 20;
 /// How long a run is made shorter for that at most, and how long all takes.
 const LONGEST_SHORTENING: Duration = Duration::from_secs(2);
 const LONGEST_SEARCH: Duration = Duration::from_secs(4);
@@ -31,16 +32,6 @@ pub(super) struct Needed {
     pub attempt: Attempt,
     /// What happened, a line each.
     pub story: Vec<String>,
-}
-
-/// Who says why a program fails.
-pub(super) enum Explained {
-    /// The first of the schedules that led to it.
-    BySchedule,
-    /// An interruption that no schedule is about.
-    By(Needed),
-    /// Nobody does.
-    No,
 }
 
 /// A run that fails, with its trace.
@@ -61,27 +52,22 @@ enum Without {
 }
 
 impl Campaign<'_> {
-    /// What a failure needs. A schedule that led to it and says so comes first from now on.
-    pub(super) fn explain_by_need(&mut self, found: &mut Found) -> Result<Explained, TestError> {
-        let is_told = found.shown.first().is_some_and(|best| best.reached && best.attempt.is_use_after_free());
+    /// What a failure needs, where it fails without the three accesses of the schedule that comes first.
+    pub(super) fn needed(&mut self, found: &Found) -> Result<Option<Needed>, TestError> {
+        let best = found.shown.first();
+        let is_triple = |Shown { attempt, .. }: &Shown| attempt.cycle.is_none() && attempt.kind != Kind::OtherWay;
         let is_long = self.state.report.size.events > MOST_EVENTS;
         let is_other = !found.deadlock.is_empty() || found.failure.is_hang() || found.failure.is_use_after_free();
-        if is_told || is_long || is_other {
-            return Ok(Explained::No);
+        if is_long || is_other || best.is_some_and(|best| !is_triple(best)) {
+            return Ok(None);
         }
-        let plan = match (found.shown.first(), found.recordings.first()) {
+        let plan = match (best, found.recordings.first()) {
             (Some(best), _) => plan_of(&best.attempt.witness, &best.attempt.recording)?,
             (None, Some((_, folder))) => Plan::of_recording(folder)?,
-            (None, None) => return Ok(Explained::No),
+            (None, None) => return Ok(None),
         };
-        let Some((one, run)) = self.needed_interruption(&plan, &found.failure)? else { return Ok(Explained::No) };
-        let tells = |shown: &Shown| {
-            shown.reached && shown.attempt.kind != Kind::OtherWay && is_told_by(&one, &run.trace, &shown.attempt)
-        };
-        if let Some(at) = found.shown.iter().position(tells) {
-            found.shown[..=at].rotate_right(1);
-            return Ok(Explained::BySchedule);
-        }
+        let told = best.map(|best| &best.attempt);
+        let Some((one, run)) = self.needed_interruption(&plan, &found.failure, told)? else { return Ok(None) };
         let (trace, folder) = (&run.trace, run.ran.folder.path());
         let attempt = self.attempt_at(&one, &run);
         let Triple { first, remote, second } = one.triple;
@@ -91,68 +77,65 @@ impl Campaign<'_> {
         });
         let seen = recorder::accesses(folder, &triple)?;
         let story = story::lines(&attempt, Some(&seen));
-        Ok(Explained::By(Needed { attempt, story }))
+        Ok(Some(Needed { attempt, story }))
     }
 
-    /// Of a run along a plan, with as few turns as it fails with, the likeliest interruption without which it does not fail. Those without which
-    /// it fails all the same are left out one after the other.
+    /// Of a run along a plan, with as few turns as it fails with, the likeliest interruption without which it does not fail; nothing where it may
+    /// be the one that is told. Others are left out one after the other.
     fn needed_interruption(
         &mut self,
         plan: &Plan,
         failure: &Failure,
+        told: Option<&Attempt>,
     ) -> Result<Option<(Interruption, Failing)>, TestError> {
-        let Some(ran) = self.run_to_fail(plan, failure)?.filter(|(_, fails)| *fails).map(|(ran, _)| ran) else {
-            return Ok(None);
-        };
-        let whole = Plan::of_recording(ran.folder.path())?;
+        let Some(ran) = self.failing_run(plan, failure)? else { return Ok(None) };
         let until = self.within_share(2, LONGEST_SEARCH);
+        if until.saturating_duration_since(Instant::now()) < ran.took * FEWEST_RUNS {
+            return Ok(None);
+        }
+        let whole = Plan::of_recording(ran.folder.path())?;
         let turns = self.turns_that_matter(&whole, failure, self.within_share(4, LONGEST_SHORTENING))?;
         let short = Plan { turns, ..whole };
-        let Some(ran) = self.run_to_fail(&short, failure)?.filter(|(_, fails)| *fails).map(|(ran, _)| ran) else {
-            return Ok(None);
-        };
+        let Some(ran) = self.failing_run(&short, failure)? else { return Ok(None) };
         let Some(mut run) = self.traced(ran) else { return Ok(None) };
         let passing = self.passing_runs();
+        let is_told = |one: &Interruption, run: &Failing| told.is_some_and(|told| is_told_by(one, &run.trace, told));
         let mut done: BTreeSet<[String; 3]> = BTreeSet::new();
-        for _ in 0..MOST_LEFT_OUT {
+        while done.len() < MOST_LEFT_OUT && Instant::now() < until {
             let named = |one: &Interruption| {
                 let Triple { first, remote, second } = one.triple;
                 [first, remote, second].map(|at| run.trace.loc(at).unwrap_or("?").to_string())
             };
-            let likeliest = interruptions(&run.trace, &run.blocks, &passing);
-            let Some(one) = likeliest.into_iter().find(|one| !done.contains(&named(one))) else { break };
-            if Instant::now() >= until {
+            let mut likeliest = interruptions(&run.trace, &run.blocks, &passing);
+            likeliest.retain(|one| !done.contains(&named(one)));
+            let at = likeliest.iter().position(|one| is_told(one, &run)).unwrap_or(0);
+            if at >= likeliest.len() {
                 break;
             }
+            let one = likeliest.swap_remove(at);
             done.insert(named(&one));
             match self.without(&one, &run, failure)? {
-                Without::Passes => return Ok(Some((one, run))),
                 Without::Fails(next) => run = *next,
+                Without::Passes | Without::Unclear if is_told(&one, &run) => return Ok(None),
+                Without::Passes => return Ok(Some((one, run))),
                 Without::Unclear => {}
             }
         }
         Ok(None)
     }
 
-    /// A run along a plan, and whether it fails in this way.
+    /// A run along a plan, and whether it fails in this way; nothing where it fails in another one.
     fn run_to_fail(&mut self, plan: &Plan, failure: &Failure) -> Result<Option<(Ran, bool)>, TestError> {
-        if self.is_share_over() {
-            return Ok(None);
-        }
         self.needed_runs += 1;
         let place = format!("needed-{}", self.needed_runs);
-        let ran = match self.runner.replay(plan, &self.work.place(&place)) {
-            Ok(ran) => ran,
-            Err(error) if is_stopped(&error) || cut_of(&error).is_some() => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        self.state.report.times.running += ran.took;
+        let Some(ran) = self.replay_once(plan, &place)? else { return Ok(None) };
         let effect = judge(&ran.seen, &self.state.baseline, self.settings);
-        match effect {
-            Effect::Same => Ok(Some((ran, false))),
-            _ if effect.is_failure(failure) => Ok(Some((ran, true))),
-            Effect::Failed(_) => Ok(None),
-        }
+        let fails = effect.is_failure(failure);
+        Ok((fails || effect == Effect::Same).then_some((ran, fails)))
+    }
+
+    fn failing_run(&mut self, plan: &Plan, failure: &Failure) -> Result<Option<Ran>, TestError> {
+        Ok(self.run_to_fail(plan, failure)?.filter(|(_, fails)| *fails).map(|(ran, _)| ran))
     }
 
     /// A run with its trace, if it has one.

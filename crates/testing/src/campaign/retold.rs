@@ -3,19 +3,18 @@
 //! variable show; the block that a run tore, what the thread that fails asked for in vain, and what it reads that passing
 //! runs do not, or the places that threads came to last, where nothing else is known.
 
-use super::finishing::sources;
 use super::needed::{MOST_EVENTS, Needed};
-use super::{Campaign, Told, plan_of};
+use super::{Campaign, Told, plan_of, sources};
 use crate::attempt::{Access, Attempt, Cycle, CycleKind, Kind, Rank};
 use crate::differing::{Sourced, first_difference};
 use crate::judge::judge;
 use crate::predicting::{Asked, act, around_both, is_of_library, own_place_before, told};
 use crate::report::Find;
-use crate::runner::{cut_of, is_stopped};
+use crate::runner::{Ran, cut_of, is_stopped};
 use crate::settings::TestError;
 use crate::story;
 use crate::torn::{Torn, torn};
-use foretrace_harness::Event;
+use foretrace_harness::{self as recorder, Event};
 use foretrace_report::{act_of, below_project, line_of, shown_value, thread_name};
 use foretrace_trace::{EventId, Observed, Op, Pattern, Trace, observe};
 use foretrace_walker::walk;
@@ -29,20 +28,14 @@ impl Campaign<'_> {
     /// Replays a find once, and completes its story, as far as there is time. What the failure needs is told where no schedule says it.
     pub(super) fn retell(&mut self, find: &mut Find, by: Told<'_>, needed: Option<&Needed>) -> Result<(), TestError> {
         let is_replayed = find.replays.is_some_and(|(failed, _)| failed > 0);
-        if !is_replayed || find.failure.is_hang() || self.is_share_over() || self.state.report.size.events > MOST_EVENTS
-        {
+        if !is_replayed || find.failure.is_hang() || self.state.report.size.events > MOST_EVENTS {
             return Ok(());
         }
         let (shown, plan) = match by {
             Told::By(shown) => (Some(shown), &plan_of(&find.schedule, &shown.attempt.recording)?),
             Told::ByTurns(plan) => (None, plan),
         };
-        let ran = match self.runner.replay(plan, &self.work.place("retold")) {
-            Ok(ran) => ran,
-            Err(error) if is_stopped(&error) || cut_of(&error).is_some() => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        self.state.report.times.running += ran.took;
+        let Some(ran) = self.replay_once(plan, "retold")? else { return Ok(()) };
         let effect = judge(&ran.seen, &self.state.baseline, self.settings);
         if !effect.is_failure(&find.failure) {
             return Ok(());
@@ -70,7 +63,15 @@ impl Campaign<'_> {
             !is_reached && (find.story.is_empty() || shown.is_none() && find.failure.kind() == "fails");
         let is_told = shown.is_some_and(|shown| shown.attempt.is_use_after_free());
         let used = trace.as_ref().filter(|_| !is_told).and_then(|trace| Some((trace, first_use(trace)?)));
-        if let Some((trace, (use_, free))) = used {
+        let kept = match used.is_none() && !is_told && find.failure.is_unplaced_death() {
+            true => self.first_use_of_kept(plan)?,
+            false => None,
+        };
+        if let Some((trace, (use_, free))) = &kept {
+            let used = story::below_folders(used_in(trace, *use_));
+            find.title = Some(format!("{used} is used after its memory was freed"));
+            find.story = lines(trace, *use_, *free);
+        } else if let Some((trace, (use_, free))) = used {
             if shown.is_none() {
                 let used = story::below_folders(used_in(trace, use_));
                 find.title = Some(format!("{used} is used after its memory was freed"));
@@ -81,9 +82,6 @@ impl Campaign<'_> {
             find.title = Some(USED.to_string());
             let place = used.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
             find.story.push(format!("use after free: {}{place}", used.text));
-        } else if let (None, Some(needed)) = (shown, needed) {
-            find.title = Some(story::title(&needed.attempt));
-            find.story.clone_from(&needed.story);
         } else if let Some(attempt) =
             trace.as_ref().filter(|_| shown.is_none()).and_then(|trace| self.torn(trace, find))
         {
@@ -94,6 +92,9 @@ impl Campaign<'_> {
         {
             find.title = Some(title);
             find.story.splice(..0, lines);
+        } else if let (None, Some(needed)) = (shown, needed) {
+            find.title = Some(story::title(&needed.attempt));
+            find.story.clone_from(&needed.story);
         } else if let (true, Some((title, lines))) =
             (tells_no_cause, trace.as_ref().and_then(|trace| self.different(trace, find)))
         {
@@ -109,6 +110,29 @@ impl Campaign<'_> {
             find.story.extend(death);
         }
         Ok(())
+    }
+
+    /// A run along a plan in a folder of its own, as far as there is time for it.
+    pub(super) fn replay_once(&mut self, plan: &recorder::Plan, place: &str) -> Result<Option<Ran>, TestError> {
+        if self.is_share_over() {
+            return Ok(None);
+        }
+        let ran = match self.runner.replay(plan, &self.work.place(place)) {
+            Ok(ran) => ran,
+            Err(error) if is_stopped(&error) || cut_of(&error).is_some() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        self.state.report.times.running += ran.took;
+        Ok(Some(ran))
+    }
+
+    /// The first use of freed memory, where freed memory is given to nobody again: a run in which it is given out at once
+    /// shows an access of another block.
+    fn first_use_of_kept(&mut self, plan: &recorder::Plan) -> Result<Option<(Trace, (EventId, EventId))>, TestError> {
+        let keeping = recorder::Plan { keeps_freed: true, ..plan.clone() };
+        let Some(ran) = self.replay_once(&keeping, "kept")? else { return Ok(None) };
+        let trace = walk(ran.folder.path(), &self.settings.walk, |_| ()).ok().map(|(walked, ())| walked.trace);
+        Ok(trace.and_then(|trace| first_use(&trace).map(|found| (trace, found))))
     }
 
     /// What the run reads from another write than runs that pass.
