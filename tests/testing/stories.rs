@@ -25,7 +25,7 @@ fn built_by_cargo(name: &str, features: &str) -> Workshop {
 /// the two that load it. No failure needs them: only without the lost update does the program pass.
 #[test]
 fn a_failure_is_told_by_the_interruption_that_it_needs() {
-    let report = report(&built_by_cargo("lazy-config", ""), "--time 20 --stop-after 1");
+    let report = report(&built_by_cargo("lazy-config", ""), "--time 60 --stop-after 1");
     let find = &report["tests"][0]["finds"][0];
     let title = find["title"].as_str().expect("a title");
     assert!(title.contains("lost update") && title.contains("CONFIG.state"), "{find:#}");

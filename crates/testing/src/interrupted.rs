@@ -23,6 +23,8 @@ pub(crate) struct Interruption {
     pub pattern: Pattern,
     /// The innermost block that holds the first and the second one, by its position among all.
     pub block: Option<usize>,
+    /// How unlikely it is to be a cause: more where the accesses are far from each other, or the block is large.
+    doubt: usize,
     /// Accesses of the thread between the first and the second one.
     distance: usize,
     /// Events of the thread in the block.
@@ -54,7 +56,7 @@ pub(crate) fn interruptions(trace: &Trace, blocks: &Blocks, passing: &[Passing])
         usual.iter().flat_map(|(trace, found)| found.iter().map(|one| one.places(trace))).collect();
     let failed = trace.events.iter().rfind(|event| matches!(event.op, Op::Fail { .. })).map(|event| event.thread);
     let mut found = all(trace, blocks);
-    found.sort_by_cached_key(|one| {
+    for one in &mut found {
         let thread = trace.event(one.triple.first).thread;
         let doubts = [
             (usual.contains(&one.places(trace)), 2),
@@ -63,13 +65,20 @@ pub(crate) fn interruptions(trace: &Trace, blocks: &Blocks, passing: &[Passing])
             (one.is_counter, 8),
         ];
         let weight: usize = doubts.iter().map(|(doubt, weight)| if *doubt { *weight } else { 1 }).product();
-        let size = (one.distance + one.block_size / 2 + 1) * weight;
-        (one.is_whole_thread, one.is_internal, size, one.triple)
-    });
+        one.doubt = (one.distance + one.block_size / 2 + 1) * weight;
+    }
+    found.sort_by_key(|one| (one.is_whole_thread, one.is_internal, one.doubt, one.triple));
     found
 }
 
 impl Interruption {
+    /// Whether it is a cause much rather than another one.
+    pub fn is_much_likelier(&self, other: &Interruption) -> bool {
+        const MUCH: usize = 2;
+        let is_far = |one: &Interruption| (one.is_whole_thread, one.is_internal);
+        is_far(self) <= is_far(other) && self.doubt.saturating_mul(MUCH) <= other.doubt
+    }
+
     /// The orders of the run's events without it: the interrupted thread goes on to the second access before the others do, or it comes to the
     /// first one only after them. Each comes with the access up to which the program must go along: from there on it may go another way.
     pub fn orders_without(&self, trace: &Trace) -> [(Vec<EventId>, EventId); 2] {
@@ -155,6 +164,7 @@ fn around(trace: &Trace, blocks: &Blocks, own: &[EventId], pause: Range<u32>, ne
             triple,
             pattern,
             block,
+            doubt: 0,
             distance: far + near,
             block_size: 0,
             is_whole_thread: block.is_none_or(|at| blocks.all()[at].kind == BlockKind::Thread),

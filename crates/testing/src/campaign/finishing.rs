@@ -216,7 +216,7 @@ impl Campaign<'_> {
                 if best.reached && best.attempt.kind == Kind::OtherWay && !deadlock.is_empty() {
                     find.title = Some(ALL_WAIT.to_string()); // who waits for what tells more than the branch before
                     find.story = deadlock;
-                } else if best.reached {
+                } else if best.reached || needed.is_some() {
                     let told = needed.as_ref().map_or(&best.story, |needed| &needed.story);
                     find.title = Some(needed.as_ref().map_or(title, |needed| story::title(&needed.attempt)));
                     find.story = told.clone();

@@ -80,8 +80,8 @@ impl Campaign<'_> {
         Ok(Some(Needed { attempt, story }))
     }
 
-    /// Of a run along a plan, with as few turns as it fails with, the likeliest interruption without which it does not fail; nothing where it may
-    /// be the one that is told. Others are left out one after the other.
+    /// Of a run along a plan, with as few turns as it fails with, the likeliest interruption without which it does not fail; nothing where the
+    /// one that is told may be needed, and no other is much likelier. Others are left out one after the other.
     fn needed_interruption(
         &mut self,
         plan: &Plan,
@@ -101,6 +101,7 @@ impl Campaign<'_> {
         let passing = self.passing_runs();
         let is_told = |one: &Interruption, run: &Failing| told.is_some_and(|told| is_told_by(one, &run.trace, told));
         let mut done: BTreeSet<[String; 3]> = BTreeSet::new();
+        let mut holds: Option<Interruption> = None;
         while done.len() < MOST_LEFT_OUT && Instant::now() < until {
             let named = |one: &Interruption| {
                 let Triple { first, remote, second } = one.triple;
@@ -108,6 +109,7 @@ impl Campaign<'_> {
             };
             let mut likeliest = interruptions(&run.trace, &run.blocks, &passing);
             likeliest.retain(|one| !done.contains(&named(one)));
+            likeliest.retain(|one| holds.as_ref().is_none_or(|told| one.is_much_likelier(told)));
             let at = likeliest.iter().position(|one| is_told(one, &run)).unwrap_or(0);
             if at >= likeliest.len() {
                 break;
@@ -115,10 +117,10 @@ impl Campaign<'_> {
             let one = likeliest.swap_remove(at);
             done.insert(named(&one));
             match self.without(&one, &run, failure)? {
-                Without::Fails(next) => run = *next,
-                Without::Passes | Without::Unclear if is_told(&one, &run) => return Ok(None),
+                Without::Fails(next) if holds.is_none() => run = *next,
+                Without::Passes | Without::Unclear if is_told(&one, &run) => holds = Some(one),
                 Without::Passes => return Ok(Some((one, run))),
-                Without::Unclear => {}
+                Without::Fails(_) | Without::Unclear => {}
             }
         }
         Ok(None)
