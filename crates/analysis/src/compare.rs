@@ -5,7 +5,6 @@
 
 mod asked;
 mod block;
-mod bounds;
 mod known;
 mod outcome;
 mod round;

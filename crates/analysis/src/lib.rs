@@ -1,6 +1,7 @@
 //! The analysis of a trace: decides candidates by filters and solver, compares models, and gives reasons.
 
 pub mod blocks;
+mod bounds;
 pub mod candidates;
 pub mod compare;
 mod context;

@@ -24,10 +24,12 @@ use crate::workers::{self, Apart, ApartOptions, Family, Report};
 use foretrace_checker::Witness;
 use foretrace_encodings::{TraceView, paper};
 use foretrace_index::{MustHappenBefore, TraceIndex};
-use foretrace_solve::Limits;
+use foretrace_solve::{KnownOrder, Limits};
 use foretrace_trace::{EventId, Feasibility, Independence, Model, Observed, Trace, Transaction, Triple};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Scope;
@@ -206,6 +208,8 @@ struct Run<'r, 'a> {
     postpones: bool,
     postponed: Vec<Triple>,
     states: KnownStates<'r, 'a>,
+    /// Orders that solver threads found, in an order that does not depend on time.
+    known: BTreeSet<KnownOrder>,
     /// Since when the run's limit is known to be reached.
     over_since: Option<Instant>,
     /// Whether a solver thread was given up.
@@ -227,6 +231,7 @@ impl<'r, 'a> Run<'r, 'a> {
             postpones: context.options.wants_effect,
             postponed: Vec::new(),
             states: KnownStates::new(context),
+            known: BTreeSet::new(),
             over_since: None,
             given_up: false,
         }
@@ -411,8 +416,9 @@ impl<'r, 'a> Run<'r, 'a> {
             return Ok(());
         }
         let mut waiting = families.len();
+        let known: Arc<[KnownOrder]> = self.known.iter().copied().collect();
         for (nth, family) in families.into_iter().enumerate() {
-            workers.send(nth, family)?;
+            workers.send(nth, Family { known: Arc::clone(&known), ..family })?;
         }
         while waiting > 0 {
             let Some(report) = self.report(workers)? else {
@@ -421,7 +427,8 @@ impl<'r, 'a> Run<'r, 'a> {
             };
             let (place, time) = match report {
                 Report::Failed(error) => return Err(error),
-                Report::Done => {
+                Report::Done(found) => {
+                    self.known.extend(found);
                     waiting -= 1;
                     continue;
                 }

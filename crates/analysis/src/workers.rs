@@ -2,10 +2,13 @@
 //!
 //! The class of a candidate decides its worker, whichever worker is free, so that a run's output does not depend on timing.
 
+mod deciding;
 mod off_path;
+mod orders;
 mod together;
 
 pub(crate) use off_path::{Apart, ApartOptions, Questions};
+use orders::Orders;
 use together::Together;
 
 use crate::context::AnalysisContext;
@@ -18,7 +21,7 @@ use crate::verdict::{Decider, Decision, Limit, OffPath, RestsOn, Verdict};
 use anyhow::Context;
 use foretrace_checker::Witness;
 use foretrace_encodings::{Encoder, TraceView, smtlib};
-use foretrace_solve::{Answer, Limits, REMARK_WORK, Session, decide_by_paper, interruptible};
+use foretrace_solve::{Answer, KnownOrder, Limits, REMARK_WORK, Session, decide_by_paper, interruptible};
 use foretrace_trace::{EventId, Feasibility, Independence, Pattern, Triple, Value, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
@@ -52,6 +55,8 @@ impl Batch {
 pub(crate) struct Family {
     /// The batches.
     pub(crate) batches: Vec<Batch>,
+    /// Orders that workers found in earlier stages.
+    pub(crate) known: Arc<[KnownOrder]>,
 }
 
 /// What a worker is asked of a candidate.
@@ -95,8 +100,8 @@ pub(crate) enum Report {
     Guarded(usize, Option<bool>, Option<Box<Witness>>, Duration),
     /// Whether an infeasible candidate is off the path; `None`: it is impossible.
     OffPath(usize, Option<OffPath>),
-    /// The batches of a family are done.
-    Done,
+    /// The batches of a family are done; these orders were found.
+    Done(Vec<KnownOrder>),
     /// The run must end: something that cannot be happened.
     Failed(anyhow::Error),
 }
@@ -104,25 +109,9 @@ pub(crate) enum Report {
 /// What a remark on a verdict may cost in terms, as a part of what a verdict may.
 const REMARK: usize = 30;
 
-/// What an easy question may cost in steps of the solver.
-const EASY_WORK: u32 = 20_000;
-
 /// A class of little interest gets this part of a query's time. So does each, in a run without a time limit, once a worker has spent the time of a
 /// query in vain: others will hardly be easier.
 pub(crate) const PART_FOR_LITTLE: u32 = 10;
-
-/// A worker asks this many questions of a class that turn out not to be easy. Then the class waits until the easy ones of all classes are decided.
-const MOST_NOT_EASY: usize = 16;
-
-/// So many candidates with the same pair are asked together, at least.
-const FEWEST_TOGETHER: usize = 2;
-
-/// Easy ones may take the work of so many, at most, when they are asked together.
-const MOST_WORK: usize = 8;
-
-/// If so many questions of a class in a row are too large, so are the others. The session begins anew after the first, so the next one
-/// was asked alone.
-const TOO_LARGE: usize = 2;
 
 /// Decides families until there are no more.
 pub(crate) fn run<'a, 'b>(
@@ -142,7 +131,7 @@ pub(crate) fn run<'a, 'b>(
                 let _ = reports.send(Report::Failed(error)); // nobody listens after a failure elsewhere
                 break;
             }
-            if reports.send(Report::Done).is_err() {
+            if reports.send(Report::Done(worker.orders.take_new())).is_err() {
                 break;
             }
         }
@@ -158,6 +147,8 @@ fn decide_family<'a, 'b>(
     let decided = family.batches.iter().filter(|batch| matches!(batch.task, Task::Decide { .. }));
     let candidates = decided.flat_map(|batch| batch.triples.iter().copied());
     let mut together = Together::new(worker.context, candidates, refuted);
+    worker.learn(&family.known);
+    worker.orders.forget_asked();
     for batch in &family.batches {
         match (batch.task, &mut *questions) {
             (Task::OffPath { stop_at_after_remote }, Some(questions)) => {
@@ -175,8 +166,10 @@ pub(crate) struct SolverWorker<'a, 'b> {
     /// Variables for which it could not be told whether a candidate is guarded-dependent: values have too many sources.
     hopeless: FxHashSet<VarId>,
     session: KeptSession<'b>,
-    /// Orders, each (earlier, later), that every prefix is known to keep.
-    known: Vec<(EventId, EventId)>,
+    /// Orders that every prefix is known to keep.
+    known: Vec<KnownOrder>,
+    /// Those that were found for candidates.
+    orders: Orders,
     /// What each query may cost besides time.
     work: Option<u32>,
     /// The time that hard questions took and left open.
@@ -220,6 +213,7 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
             hopeless: FxHashSet::default(),
             session: KeptSession::default(),
             known: Vec::new(),
+            orders: Orders::default(),
             work: None,
             in_vain: Duration::ZERO,
         }
@@ -319,9 +313,12 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
 
     /// From now on every prefix is known to keep these orders.
     pub(crate) fn know(&mut self, orders: &[(EventId, EventId)]) {
-        self.known.extend(orders);
-        if let Some(session) = self.session.current() {
-            orders.iter().for_each(|order| session.know_order(*order));
+        for (earlier, later) in orders.iter().copied() {
+            let order = KnownOrder { earlier, later, rests_on_pin: false }; // no question is about that
+            self.known.push(order);
+            if let Some(session) = self.session.current() {
+                session.know_order(order);
+            }
         }
     }
 
@@ -349,124 +346,6 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
                 Ok(())
             }
         }
-    }
-
-    fn decide_batch(
-        &mut self,
-        batch: &Batch,
-        (effort, one_is_enough): (Effort, bool),
-        together: &mut Together<'_>,
-        reports: &Sender<Report>,
-    ) -> anyhow::Result<()> {
-        let effort = self.lessened(effort);
-        let mut spent = Duration::ZERO;
-        let (mut not_easy, mut too_large) = (0, 0);
-        for (place, triple) in &batch.triples {
-            let class = self.context.class(*triple);
-            if together.is_done(*place, class) || effort == Effort::Easy && together.is_not_easy(*triple) {
-                continue;
-            }
-            let start = Instant::now();
-            let decision = match together.refuted_before(*triple) {
-                Some(rests_on_pin) => infeasible(self.context, *triple, rests_on_pin),
-                None if too_large >= TOO_LARGE => Decision::unknown(self.context.view.trace, *triple, Limit::Size),
-                None => self.decide_with(effort, *triple, spent)?,
-            };
-            let is_unknown = matches!(&decision.verdict, Verdict::Unknown(limit) if !limit.is_answer());
-            let is_too_large = matches!(&decision.verdict, Verdict::Unknown(Limit::Size));
-            too_large = if is_too_large { too_large + 1 } else { 0 };
-            if effort == Effort::Easy
-                && too_large < TOO_LARGE
-                && is_unknown
-                && self.context.limits().reached().is_none()
-            {
-                not_easy += 1;
-                if !is_too_large {
-                    together.note_not_easy(*triple);
-                }
-                if not_easy == MOST_NOT_EASY {
-                    break;
-                }
-                continue;
-            }
-            spent += if is_unknown { start.elapsed() } else { Duration::ZERO };
-            together.note(*place, &decision, class, one_is_enough);
-            if reports.send(Report::Decided(*place, Box::new(decision), start.elapsed())).is_err() {
-                break;
-            }
-            let start = Instant::now();
-            let decided = self.decide_together(together, *triple, (effort, one_is_enough), spent)?;
-            let each = start.elapsed() / decided.len().max(1) as u32;
-            spent += if decided.is_empty() { start.elapsed() } else { Duration::ZERO };
-            for (place, decision) in decided {
-                if reports.send(Report::Decided(place, Box::new(decision), each)).is_err() {
-                    return Ok(());
-                }
-            }
-        }
-        if effort != Effort::Easy {
-            self.in_vain += spent;
-        }
-        Ok(())
-    }
-
-    /// What a class may cost after so much time was spent in vain.
-    fn lessened(&self, effort: Effort) -> Effort {
-        let timeout = self.context.options.timeout;
-        match effort {
-            Effort::Hard { share, query } if self.in_vain >= timeout && self.context.deadline.is_none() => {
-                let little = timeout / PART_FOR_LITTLE;
-                Effort::Hard { share: share.min(little), query: query.min(little) }
-            }
-            _ => effort,
-        }
-    }
-
-    /// Decides the candidates with the pair of this one together, if that is due: all of them, those that are feasible, or none. Gives what was
-    /// decided, or nothing if no time of the class may be spent.
-    fn decide_together(
-        &mut self,
-        together: &mut Together<'_>,
-        triple: Triple,
-        (effort, one_is_enough): (Effort, bool),
-        spent: Duration,
-    ) -> anyhow::Result<Vec<(usize, Decision)>> {
-        let mut decided = Vec::new();
-        let mut members = together.due(triple);
-        while members.len() >= FEWEST_TOGETHER {
-            let (work, timeout) = match effort {
-                Effort::Easy => (Some(EASY_WORK * members.len().min(MOST_WORK) as u32), self.context.options.timeout),
-                Effort::Hard { share, .. } if spent >= share => break,
-                Effort::Hard { query, .. } => (None, query),
-            };
-            self.work = work;
-            let limits = self.limits(timeout);
-            self.work = None;
-            if limits.reached().is_some() {
-                break;
-            }
-            let Triple { first, second, .. } = triple;
-            let remotes: Vec<EventId> = members.iter().map(|(_, triple, _)| triple.remote).collect();
-            match self.in_session(1, |session| session.decide_any_and_pins(first, &remotes, second, limits)) {
-                Answer::Feasible(assignment) => {
-                    let (shown, witness) = self.witness_of_any(first, &remotes, second, &assignment.order)?;
-                    let Some((place, _, class)) = members.iter().find(|(_, other, _)| *other == shown) else { break };
-                    let decision = feasible(shown, witness, Decider::Smt);
-                    together.note(*place, &decision, *class, one_is_enough);
-                    decided.push((*place, decision));
-                    together.still_open(&mut members);
-                }
-                Answer::Infeasible { rests_on_pin } => {
-                    for (place, triple, class) in members.drain(..) {
-                        let decision = infeasible(self.context, triple, rests_on_pin);
-                        together.note(place, &decision, class, one_is_enough);
-                        decided.push((place, decision));
-                    }
-                }
-                Answer::Unknown(_) => break,
-            }
-        }
-        Ok(decided)
     }
 
     /// Whether a candidate is feasible under guarded independence, too. This is a remark on a verdict that stands, so it
@@ -497,22 +376,6 @@ impl<'a, 'b> SolverWorker<'a, 'b> {
             }
         }
         Ok((Some(false), None))
-    }
-
-    /// Decides a candidate of a class on whose undecided ones so much time went before.
-    fn decide_with(&mut self, effort: Effort, triple: Triple, spent: Duration) -> anyhow::Result<Decision> {
-        match effort {
-            Effort::Easy => {
-                self.work = Some(EASY_WORK);
-                let decision = self.decide(triple, self.context.options.timeout);
-                self.work = None;
-                decision
-            }
-            Effort::Hard { share, .. } if spent >= share && self.context.limits().reached().is_none() => {
-                Ok(Decision::unknown(self.context.view.trace, triple, Limit::ClassShare))
-            }
-            Effort::Hard { query, .. } => self.decide(triple, query),
-        }
     }
 
     fn decide(&mut self, triple: Triple, timeout: Duration) -> anyhow::Result<Decision> {

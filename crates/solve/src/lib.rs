@@ -23,4 +23,4 @@ pub use choice::Order;
 pub use interrupt::interruptible;
 pub use limit::Limit;
 pub use paper::decide as decide_by_paper;
-pub use session::{Answer, Assignment, Limits, MOST_TERMS, REMARK_WORK, Session};
+pub use session::{Answer, Assignment, KnownOrder, Limits, MOST_TERMS, REMARK_WORK, Session};

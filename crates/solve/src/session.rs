@@ -119,6 +119,26 @@ pub struct Assignment {
     pub order: Vec<EventId>,
 }
 
+/// An order that every prefix keeps: one that holds the later event holds the earlier one before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct KnownOrder {
+    /// What comes first.
+    pub earlier: EventId,
+    /// What comes after it.
+    pub later: EventId,
+    /// Whether only the prefixes keep it in which pinned values hold, as far as is known.
+    pub rests_on_pin: bool,
+}
+
+impl KnownOrder {
+    fn tell(self, encoder: &mut Encoder<'_>) {
+        match self.rests_on_pin {
+            true => encoder.know_order_by_pins(self.earlier, self.later),
+            false => encoder.know_order(self.earlier, self.later),
+        }
+    }
+}
+
 /// What a session is asked for.
 #[derive(Clone, Copy)]
 enum Wanted<'q> {
@@ -128,8 +148,8 @@ enum Wanted<'q> {
     Interruption(Triple, Option<Pattern>),
     /// A candidate with any of these remote accesses; and whether it is of interest that a verdict rests on pins.
     Any(EventId, &'q [EventId], EventId, bool),
-    /// A prefix that breaks one of these orders, each (earlier, later).
-    Broken(&'q [(EventId, EventId)]),
+    /// A prefix that breaks one of these orders, each (earlier, later); and whether it is of interest that a verdict rests on pins.
+    Broken(&'q [(EventId, EventId)], bool),
     /// A prefix that ends with the later event and holds the earlier one.
     After(EventId, EventId),
     /// A prefix after which this branch goes the other way.
@@ -139,10 +159,14 @@ enum Wanted<'q> {
 }
 
 impl Wanted<'_> {
-    /// Whether it is of interest that a verdict rests on pins; and what was learned of others may be of little use for it. Those about
-    /// pairs follow each other, and no question is about their pins.
+    /// Whether what was learned of others may be of little use for it. Those about pairs and orders follow each other.
     fn is_one(self) -> bool {
         matches!(self, Wanted::One(..) | Wanted::After(..) | Wanted::Any(.., true))
+    }
+
+    /// Whether it is of interest that a verdict rests on pins.
+    fn tells_pins(self) -> bool {
+        self.is_one() || matches!(self, Wanted::Broken(_, true))
     }
 
     fn query(self, encoder: &mut Encoder<'_>, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Query> {
@@ -150,7 +174,7 @@ impl Wanted<'_> {
             Wanted::One(triple, guarded) => encoder.query_while(triple, guarded, go_on),
             Wanted::Interruption(triple, guarded) => encoder.query_interruption_while(triple, guarded, go_on),
             Wanted::Any(first, remotes, second, _) => encoder.query_any_while(first, remotes, second, go_on),
-            Wanted::Broken(orders) => encoder.query_orders_while(orders, go_on),
+            Wanted::Broken(orders, _) => encoder.query_orders_while(orders, go_on),
             Wanted::After(earlier, later) => encoder.query_after_while(earlier, later, go_on),
             Wanted::OtherWay(branch) => encoder.query_other_way_while(branch, go_on),
             Wanted::Paths(paths, last) => encoder.query_paths_while(paths, last, go_on),
@@ -170,7 +194,7 @@ pub struct Session<'a> {
     next: Option<Order>,
     seed: u32,
     /// Orders that are known besides those of the facts.
-    known: Vec<(EventId, EventId)>,
+    known: Vec<KnownOrder>,
     told: usize,
     asserted: usize,
     has_pins: bool,
@@ -274,7 +298,12 @@ impl<'a> Session<'a> {
     /// Decides whether there is a prefix that breaks one of these orders, each (earlier, later): that holds the later event without
     /// the earlier one before it.
     pub fn decide_orders(&mut self, orders: &[(EventId, EventId)], limits: Limits<'_>) -> Answer {
-        self.decide_wanted(Wanted::Broken(orders), limits)
+        self.decide_wanted(Wanted::Broken(orders, false), limits)
+    }
+
+    /// The same, and whether it rests on pins that there is none: then it may do so for some of the orders only.
+    pub fn decide_orders_and_pins(&mut self, orders: &[(EventId, EventId)], limits: Limits<'_>) -> Answer {
+        self.decide_wanted(Wanted::Broken(orders, true), limits)
     }
 
     /// Decides whether some prefix ends with the later event and holds the earlier one.
@@ -295,9 +324,9 @@ impl<'a> Session<'a> {
     }
 
     /// From now on every prefix that holds the later event is known to hold the earlier one before it.
-    pub fn know_order(&mut self, (earlier, later): (EventId, EventId)) {
-        self.known.push((earlier, later));
-        self.encoder.know_order(earlier, later);
+    pub fn know_order(&mut self, order: KnownOrder) {
+        self.known.push(order);
+        order.tell(&mut self.encoder);
     }
 
     fn decide_wanted(&mut self, wanted: Wanted<'_>, limits: Limits<'_>) -> Answer {
@@ -325,7 +354,7 @@ impl<'a> Session<'a> {
             let added = self.encoder.constraints().len() - self.asserted;
             let begun = self.begin(&query);
             let asserted = began.elapsed() - encoded;
-            let Some(answer) = begun.ok().and_then(|()| self.answer(&query, wanted.is_one(), limits)) else {
+            let Some(answer) = begun.ok().and_then(|()| self.answer(&query, wanted.tells_pins(), limits)) else {
                 self.give_up_schedules();
                 continue;
             };
@@ -365,7 +394,7 @@ impl<'a> Session<'a> {
         let view = self.encoder.view();
         let next = self.next.take().expect("Z3 speaks of everything");
         self.encoder = Encoder::new(view, self.rules.clone(), self.constants).narrowed();
-        self.known.iter().for_each(|(earlier, later)| self.encoder.know_order(*earlier, *later));
+        self.known.iter().for_each(|order| order.tell(&mut self.encoder));
         self.solver = backend(view, next, self.seed);
         self.order = next;
         self.told = 0;

@@ -3,6 +3,7 @@
 //! Source: Fusion, section 4.3, Φ_AV, and Definition 2, rules 4a and 4b, for guarded independence.
 
 use crate::encoder::Encoder;
+use crate::origin::Origin;
 use crate::term::Atom;
 use foretrace_trace::{EventId, Func, Pattern, TermId, Triple};
 
@@ -127,6 +128,18 @@ impl Encoder<'_> {
     /// From now on every prefix that holds the later event is known to hold the earlier one before it.
     pub fn know_order(&mut self, earlier: EventId, later: EventId) {
         self.after(earlier, later);
+    }
+
+    /// The same of the prefixes in which pinned values hold.
+    pub fn know_order_by_pins(&mut self, earlier: EventId, later: EventId) {
+        let before = self.before(earlier, later);
+        let (earlier_in, later_in) = (self.included(earlier), self.included(later));
+        let holds = self.build.implies(later_in, earlier_in);
+        let pins = self.build.atom(Atom::Pins);
+        for known in [before, holds] {
+            let term = self.build.implies(pins, known);
+            self.assert(Origin::Condition { about: later, pinned: true }, later, term);
+        }
     }
 
     /// Remote is there, between the other two.

@@ -1,8 +1,8 @@
 //! A thread that decides candidates pair by pair: with guessed schedules, with filters, and with its own solver.
 
 use super::block::{Block, PairCandidates, Stage};
-use super::bounds::Bounds;
 use super::outcome::Said;
+use crate::bounds::Bounds;
 use crate::filters::{Effort, Guide, Judgement, Span, Way};
 use crate::verdict::Decider;
 use crate::workers::{OrdersAnswer, RemoteAnswer, SolverWorker};

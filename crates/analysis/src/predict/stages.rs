@@ -6,6 +6,7 @@ use crate::options::{Per, Strategy};
 use crate::whole_thread::WholeThreads;
 use crate::workers::{Batch, Effort, Family, PART_FOR_LITTLE, Task};
 use foretrace_trace::{Independence, Triple};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How much of the time that is left hard candidates may take.
@@ -142,11 +143,11 @@ impl Run<'_, '_> {
             let class = self.context.class(*triple);
             families.entry((is_little, Class { remote: class.first, ..class })).or_default().push(batch);
         }
-        families.into_values().map(|batches| Family { batches }).collect()
+        families.into_values().map(|batches| Family { batches, known: Arc::default() }).collect()
     }
 }
 
 /// Batches each by itself.
 fn alone(batches: Vec<Batch>) -> Vec<Family> {
-    batches.into_iter().map(|batch| Family { batches: vec![batch] }).collect()
+    batches.into_iter().map(|batch| Family { batches: vec![batch], known: Arc::default() }).collect()
 }

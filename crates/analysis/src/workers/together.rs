@@ -18,6 +18,7 @@ const NOT_EASY: usize = 2;
 pub(super) struct Together<'r> {
     /// Refutations of this worker; nothing where no candidate says anything of another one.
     refuted: Option<&'r RefutedSections<'r>>,
+    asks_for_orders: bool,
     pairs: FxHashMap<(EventId, EventId), Pair>,
     /// The places of candidates that are decided.
     decided: FxHashSet<usize>,
@@ -52,7 +53,20 @@ impl<'r> Together<'r> {
             members.push((place, triple, context.class(triple)));
         }
         let refuted = Some(refuted).filter(|_| is_asked);
-        Together { refuted, pairs, decided: FxHashSet::default(), found: FxHashSet::default() }
+        // What locks and signals order the filters know.
+        let asks_for_orders = is_asked && options.question.model.has_values();
+        Together { refuted, asks_for_orders, pairs, decided: FxHashSet::default(), found: FxHashSet::default() }
+    }
+
+    /// Whether orders that refute one candidate may be used for another.
+    pub(super) fn asks_for_orders(&self) -> bool {
+        self.asks_for_orders
+    }
+
+    /// The remote accesses of those with the pair of this one that were not asked together yet.
+    pub(super) fn remotes(&self, Triple { first, second, .. }: Triple) -> impl Iterator<Item = EventId> {
+        let members = self.pairs.get(&(first, second)).into_iter().flat_map(|pair| &pair.members);
+        members.filter(|(place, _, class)| !self.is_done(*place, *class)).map(|(_, triple, _)| triple.remote)
     }
 
     /// Whether an earlier refutation refutes this candidate, too; then whether that rests on pins.

@@ -1,6 +1,6 @@
 //! What an assignment of a solver makes of every constraint, by our own evaluation.
 
-use super::{Answer, Limits, Outcome, Session};
+use super::{Answer, KnownOrder, Limits, Outcome, Session};
 use crate::Order;
 use foretrace_checker::oracle::candidates;
 use foretrace_encodings::{Atom, Reads, Rules, TraceView, constant_reads};
@@ -34,6 +34,9 @@ impl Session<'_> {
         values
     }
 }
+
+/// Ways to decide order.
+const ORDERS: [Order; 2] = [Order::Auto, Order::Order];
 
 /// Random traces, each in all models that its data allows, for prefixes and for complete runs.
 fn for_each_case(seeds: Range<u64>, mut check: impl FnMut(u64, TraceView<'_>, Model, Feasibility)) {
@@ -135,12 +138,13 @@ fn broken_orders(semantics: &Semantics<'_>, feasibility: Feasibility) -> FxHashS
     broken
 }
 
-/// Which orders every prefix keeps, and that verdicts stay as they are when these are known.
+/// Which orders every prefix keeps, and that verdicts stay as they are when these are known, also in whether they rest on pins.
 #[test]
 fn orders_are_kept_as_all_prefixes_say() {
     let stop = AtomicBool::new(false);
     let limits = Limits { timeout: Duration::from_secs(60), deadline: None, work: None, stop: &stop };
     let (mut kept, mut broken, mut decided) = (0, 0, 0);
+    let (mut kept_by_pins, mut refuted_by_pins) = (0, 0);
     for_each_case(0..30, |seed, view, model, feasibility| {
         let TraceView { trace, trace_index, observed, .. } = view;
         let rules = Rules::for_question(Question { model, feasibility, independence: Independence::Conflict });
@@ -148,16 +152,16 @@ fn orders_are_kept_as_all_prefixes_say() {
         let semantics = Semantics::new(trace, observed, model).expect("the model fits");
         let all_broken = broken_orders(&semantics, feasibility);
         let mut session = Session::new(view, rules.clone(), &constants, Order::Auto, 0);
-        let mut knowing = Session::new(view, rules, &constants, Order::Auto, 0);
+        let mut knowing = Session::new(view, rules, &constants, ORDERS[seed as usize % ORDERS.len()], 0);
         for (later, event) in trace.iter() {
             let alone = trace_index.step(trace, later) == (later, later) && event.part.is_none();
             if !alone || event.op.var().is_none() {
                 continue;
             }
             for (earlier, other) in trace.iter().filter(|(_, other)| other.thread != event.thread) {
-                let is_broken = match session.decide_orders(&[(earlier, later)], limits) {
-                    Answer::Feasible(_) => true,
-                    Answer::Infeasible { .. } => false,
+                let (is_broken, rests_on_pin) = match session.decide_orders_and_pins(&[(earlier, later)], limits) {
+                    Answer::Feasible(_) => (true, false),
+                    Answer::Infeasible { rests_on_pin } => (false, rests_on_pin),
                     Answer::Unknown(limit) => panic!("{limit:?}"),
                 };
                 let asked = format!("seed {seed}, {model}, {feasibility}, {earlier} before {later} ({other:?})");
@@ -166,7 +170,8 @@ fn orders_are_kept_as_all_prefixes_say() {
                     broken += 1;
                 } else {
                     kept += 1;
-                    knowing.know_order((earlier, later));
+                    kept_by_pins += usize::from(rests_on_pin);
+                    knowing.know_order(KnownOrder { earlier, later, rests_on_pin });
                 }
             }
         }
@@ -176,6 +181,10 @@ fn orders_are_kept_as_all_prefixes_say() {
                 .map(|session| session.decide_any(triple.first, &[triple.remote], triple.second, limits));
             assert_eq!(without.kind(), with.kind(), "seed {seed}, {model}, {feasibility}, {triple}");
             let alone = session.decide(triple, None, limits);
+            let by_pins = |answer: &Answer| matches!(answer, Answer::Infeasible { rests_on_pin: true });
+            let with = knowing.decide(triple, None, limits);
+            assert_eq!(by_pins(&alone), by_pins(&with), "seed {seed}, {model}, {feasibility}, {triple} and pins");
+            refuted_by_pins += usize::from(by_pins(&alone));
             assert_eq!(without.kind(), alone.kind(), "seed {seed}, {model}, {feasibility}, {triple} by itself");
             let all = remotes.entry((triple.first, triple.second)).or_insert((vec![], false));
             all.0.push(triple.remote);
@@ -190,5 +199,6 @@ fn orders_are_kept_as_all_prefixes_say() {
             );
         }
     });
+    assert!(kept_by_pins > 10 && refuted_by_pins > 5, "{kept_by_pins} kept, {refuted_by_pins} refuted by pins");
     assert!(kept > 1_000 && broken > 1_000 && decided > 1_000, "{kept} kept, {broken} broken, {decided} decided");
 }

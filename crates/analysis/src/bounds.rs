@@ -22,7 +22,7 @@ struct Side {
 }
 
 /// What may bound the candidates of a pair.
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     first: EventId,
     second: EventId,
     sides: Vec<Side>,
@@ -31,7 +31,7 @@ pub(super) struct Bounds {
 impl Bounds {
     /// Those of a pair with these remote accesses, in the order of the run. Only events that are steps of their own come after
     /// others: what holds in prefixes without an open step holds for them in all.
-    pub(super) fn new(
+    pub(crate) fn new(
         trace: &Trace,
         trace_index: &TraceIndex,
         (first, second): (EventId, EventId),
@@ -55,7 +55,7 @@ impl Bounds {
     }
 
     /// The orders, each (earlier, later), that would refute all that is left.
-    pub(super) fn orders(&self) -> Vec<(EventId, EventId)> {
+    pub(crate) fn orders(&self) -> Vec<(EventId, EventId)> {
         self.sides.iter().map(|side| self.order(side)).collect()
     }
 
@@ -64,12 +64,12 @@ impl Bounds {
     }
 
     /// The remote accesses that the orders refute.
-    pub(super) fn refuted(&self) -> impl Iterator<Item = EventId> {
+    pub(crate) fn refuted(&self) -> impl Iterator<Item = EventId> {
         self.sides.iter().flat_map(|side| side.remotes.iter().copied())
     }
 
     /// Gives up the orders that a prefix with these steps breaks. Whether there is one, and some are left.
-    pub(super) fn give_up(&mut self, prefix: &[EventId], step: impl Fn(EventId) -> EventId) -> bool {
+    pub(crate) fn give_up(&mut self, prefix: &[EventId], step: impl Fn(EventId) -> EventId) -> bool {
         let place = |event: EventId| prefix.iter().position(|other| *other == step(event));
         let [first, second] = [self.first, self.second].map(place);
         let before = self.sides.iter().map(|side| side.remotes.len()).sum::<usize>();
