@@ -432,6 +432,10 @@ impl<'r, 'a> Run<'r, 'a> {
                     waiting -= 1;
                     continue;
                 }
+                Report::InVain(time) => {
+                    self.counted.tally(Decider::Smt).time += time;
+                    continue;
+                }
                 Report::Decided(place, decision, time) => {
                     self.note(&decision);
                     slots[place] = Slot::Decided(decision);

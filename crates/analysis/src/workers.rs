@@ -100,6 +100,8 @@ pub(crate) enum Report {
     Guarded(usize, Option<bool>, Option<Box<Witness>>, Duration),
     /// Whether an infeasible candidate is off the path; `None`: it is impossible.
     OffPath(usize, Option<OffPath>),
+    /// Questions took this time and came to nothing.
+    InVain(Duration),
     /// The batches of a family are done; these orders were found.
     Done(Vec<KnownOrder>),
     /// The run must end: something that cannot be happened.

@@ -61,6 +61,9 @@ impl SolverWorker<'_, '_> {
                 && self.context.limits().reached().is_none()
             {
                 not_easy += 1;
+                if reports.send(Report::InVain(start.elapsed())).is_err() {
+                    break;
+                }
                 if !is_too_large {
                     together.note_not_easy(*triple);
                 }
@@ -79,6 +82,9 @@ impl SolverWorker<'_, '_> {
             let each = start.elapsed() / decided.len().max(1) as u32;
             if decided.is_empty() {
                 spent += start.elapsed();
+                if reports.send(Report::InVain(start.elapsed())).is_err() {
+                    break;
+                }
             }
             for (place, decision) in decided {
                 if reports.send(Report::Decided(place, Box::new(decision), each)).is_err() {
