@@ -161,8 +161,12 @@ fn write_totals(tested: &Tested, out: &mut dyn Write) -> io::Result<()> {
     let seconds = report.times.all.as_secs_f64();
     let not_reached = tried.saturating_sub(harmless.failed + harmless.same);
     let were = if not_reached == 1 { "was" } else { "were" };
+    let proved = match harmless.proved_not_reached {
+        0 => String::new(),
+        proved => format!(" ({proved} of them proved)"),
+    };
     let totals = format!(
-        "{} recorded{failed}; {} tried: {} failed, {} had no effect, {not_reached} {were} not reached; {seconds:.1} s",
+        "{} recorded{failed}; {} tried: {} failed, {} had no effect, {not_reached} {were} not reached{proved}; {seconds:.1} s",
         plural(runs, "run"),
         plural(tried, "schedule"),
         harmless.failed,
@@ -327,7 +331,8 @@ fn tested_json(tested: &Tested) -> TestedJson<'_> {
         runs: json!({ "passed": report.recorded.passed, "failed": report.recorded.failed }),
         schedules: json!({
             "tried": report.all_tried(), "by_kind": report.tried, "already": harmless.already,
-            "impossible": harmless.impossible, "not_reached": harmless.not_reached, "reached": harmless.reached,
+            "impossible": harmless.impossible, "not_reached": harmless.not_reached,
+            "proved_not_reached": harmless.proved_not_reached, "reached": harmless.reached,
             "same": harmless.same, "failed": harmless.failed, "turns": report.switches,
         }),
         left: report.left,

@@ -45,6 +45,11 @@ impl Kind {
         Kind::CutPoint,
     ];
 
+    /// Whether a checker has found that it can happen.
+    pub fn is_proved(self) -> bool {
+        matches!(self, Kind::UseAfterFree | Kind::Proved | Kind::Block | Kind::OtherWay)
+    }
+
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {

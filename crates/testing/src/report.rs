@@ -75,6 +75,9 @@ pub struct Harmless {
     pub impossible: usize,
     /// Schedules whose accesses did not come about (N).
     pub not_reached: u64,
+    /// Those of them of which a checker has found that their accesses can happen.
+    #[serde(default)]
+    pub proved_not_reached: u64,
     /// Schedules whose accesses happened and that did the same as always.
     pub same: u64,
     /// Schedules whose accesses happened (F), failures among them.

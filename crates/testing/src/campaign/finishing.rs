@@ -201,7 +201,7 @@ impl Campaign<'_> {
             (!shown.reached, is_other, is_effect, is_internal, is_wide, by_itself, is_usual, in_libraries, rank, kind)
         });
         self.prefer_the_cause(number, &mut found)?;
-        let needed = if number < MOST_SHORTENED { self.needed(&mut found)? } else { None };
+        let needed = if number < MOST_SHORTENED { self.needed(&found)? } else { None };
         let found_by_exploring = found.is_explored;
         let Found { failure, shown, recordings, deadlock, late, after_runs, after, .. } = found;
         let hung_again = self.were_seen_apart(&shown, &recordings) && !self.may_be_slow(&shown);

@@ -128,7 +128,7 @@ impl Campaign<'_> {
 
     /// The first use of freed memory, where freed memory is given to nobody again: a run in which it is given out at once
     /// shows an access of another block.
-    fn first_use_of_kept(&mut self, plan: &recorder::Plan) -> Result<Option<(Trace, (EventId, EventId))>, TestError> {
+    fn first_use_of_kept(&mut self, plan: &recorder::Plan) -> Result<Option<(Trace, Use)>, TestError> {
         let keeping = recorder::Plan { keeps_freed: true, ..plan.clone() };
         let Some(ran) = self.replay_once(&keeping, "kept")? else { return Ok(None) };
         let trace = walk(ran.folder.path(), &self.settings.walk, |_| ()).ok().map(|(walked, ())| walked.trace);
@@ -231,8 +231,11 @@ impl Campaign<'_> {
     }
 }
 
+/// A use of freed memory, and the `free`.
+type Use = (EventId, EventId);
+
 /// The first access of memory after its `free` in the recorded order, and that `free`.
-fn first_use(trace: &Trace) -> Option<(EventId, EventId)> {
+fn first_use(trace: &Trace) -> Option<Use> {
     let mut freed: Vec<Option<EventId>> = vec![None; trace.vars.len()];
     let mut objects: Vec<Option<EventId>> = vec![None; trace.syncs.len()];
     for (at, event) in trace.events.iter().enumerate() {

@@ -269,6 +269,11 @@ impl Campaign<'_> {
         Ok(())
     }
 
+    fn not_reached(&mut self, attempt: &Attempt) {
+        self.state.report.harmless.not_reached += 1;
+        self.state.report.harmless.proved_not_reached += u64::from(attempt.kind.is_proved());
+    }
+
     /// Takes the run along a schedule; gives the number of a failure that is new.
     fn take_tried(
         &mut self,
@@ -278,7 +283,7 @@ impl Campaign<'_> {
         let (plan, ran) = match made {
             Ok(made) => made,
             Err(TestError::Replay(ReplayError::NoPositions)) => {
-                self.state.report.harmless.not_reached += 1;
+                self.not_reached(&attempt);
                 *self.state.report.tried.entry(attempt.kind.name().into()).or_default() += 1;
                 return Ok(None);
             }
@@ -303,7 +308,7 @@ impl Campaign<'_> {
             self.state.report.harmless.reached += 1;
             self.state.switches = (self.state.switches.0 + plan.turns.len() as u64, self.state.switches.1 + 1);
         } else {
-            self.state.report.harmless.not_reached += 1;
+            self.not_reached(&attempt);
         }
         let mut new = None;
         let gain = match effect {
