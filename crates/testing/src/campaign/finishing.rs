@@ -206,6 +206,7 @@ impl Campaign<'_> {
         let Found { failure, shown, recordings, deadlock, late, after_runs, after, .. } = found;
         let hung_again = self.were_seen_apart(&shown, &recordings) && !self.may_be_slow(&shown);
         let mut find = Find::new(failure, 0, after_runs, after);
+        let mut is_told = needed.is_none(); // by the first schedule, where there is one
         // Of a schedule that nothing came to, the name of its accesses tells less than the turns of a recorded run that fails by itself.
         let has_recording = recordings.first().is_some_and(|(_, folder)| folder.is_dir());
         match shown.first().filter(|best| best.reached || !has_recording) {
@@ -232,7 +233,9 @@ impl Campaign<'_> {
                     find.story.extend(turns);
                 }
                 find.story.extend(late);
+                let title = find.title.clone();
                 self.retell(&mut find, Told::By(best), needed.as_ref())?;
+                is_told &= find.title == title;
             }
             None => {
                 let Some((seed, folder)) = recordings.first() else { return Ok(None) };
@@ -270,7 +273,7 @@ impl Campaign<'_> {
             self.note(SLEEPS.to_string());
         }
         // Of a run that failed before its three accesses happened, these tell nothing.
-        let others = shown.iter().skip(usize::from(needed.is_none())).filter(|shown| shown.reached);
+        let others = shown.iter().skip(usize::from(is_told)).filter(|shown| shown.reached);
         let mut others: Vec<String> = others.map(|shown| other_line(&shown.attempt)).collect();
         others.sort();
         others.dedup();
