@@ -3,6 +3,7 @@
 //! The class of a candidate decides its worker, whichever worker is free, so that a run's output does not depend on timing.
 
 mod deciding;
+mod finding_orders;
 mod off_path;
 mod orders;
 mod together;

@@ -5,12 +5,8 @@
 //!
 //! An order that rests on pins is a fact only for questions that assume pinned values.
 
-use super::SolverWorker;
-use super::together::Together;
-use crate::bounds::Bounds;
 use crate::filters::Effort;
-use foretrace_encodings::TraceView;
-use foretrace_solve::{Answer, KnownOrder};
+use foretrace_solve::KnownOrder;
 use foretrace_trace::{EventId, ThreadId, Trace, Triple};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -18,14 +14,11 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Most questions for the orders of a pair: each of the first ones gives up those orders that a prefix breaks.
-const MOST_QUESTIONS: usize = 4;
-
 /// Most orders that are kept: each is a constraint of every solver.
 const MOST_ORDERS: usize = 1 << 14;
 
 /// Which orders are asked for together: of the events of one thread, before or after a pair.
-type Side = (EventId, EventId, ThreadId, bool);
+pub(super) type Side = (EventId, EventId, ThreadId, bool);
 
 /// The orders that a worker knows, and how often it was of use to ask for some.
 #[derive(Default)]
@@ -33,19 +26,19 @@ pub(super) struct Orders {
     all: FxHashSet<KnownOrder>,
     by_threads: FxHashMap<(ThreadId, ThreadId), Vec<KnownOrder>>,
     /// Those that the worker found and did not report yet.
-    new: Vec<KnownOrder>,
+    pub(super) new: Vec<KnownOrder>,
     /// The orders of earlier stages that the worker took in last.
-    told: Option<Arc<[KnownOrder]>>,
-    asked: FxHashSet<Side>,
+    pub(super) told: Option<Arc<[KnownOrder]>>,
+    pub(super) asked: FxHashSet<Side>,
     /// How often a question found orders.
-    effort: Effort,
+    pub(super) effort: Effort,
     /// Whether the last question was of use: then orders are asked for before candidates.
-    come_first: bool,
+    pub(super) come_first: bool,
 }
 
 impl Orders {
     /// Takes in an order, if it is new and there is room.
-    fn add(&mut self, trace: &Trace, order: KnownOrder) -> bool {
+    pub(super) fn add(&mut self, trace: &Trace, order: KnownOrder) -> bool {
         if self.all.len() >= MOST_ORDERS || !self.all.insert(order) {
             return false;
         }
@@ -79,83 +72,5 @@ impl Orders {
     /// From now on each side of a pair may be asked about again.
     pub(super) fn forget_asked(&mut self) {
         self.asked.clear();
-    }
-}
-
-impl SolverWorker<'_, '_> {
-    /// Takes in what other workers found.
-    pub(super) fn learn(&mut self, found: &Arc<[KnownOrder]>) {
-        if !self.orders.told.as_ref().is_some_and(|told| Arc::ptr_eq(told, found)) {
-            found.iter().for_each(|order| self.keep(*order));
-            self.orders.told = Some(Arc::clone(found));
-        }
-    }
-
-    /// From now on an order is known.
-    fn keep(&mut self, order: KnownOrder) {
-        if self.orders.add(self.context.view.trace, order) {
-            self.known.push(order);
-            if let Some(session) = self.session.current() {
-                session.know_order(order);
-            }
-        }
-    }
-
-    /// Asks for orders that refute this candidate, and others of its pair. Whether they do; then whether that rests on pins. Where orders are
-    /// seldom found, they are seldom asked for.
-    pub(super) fn refuted_by_orders(&mut self, together: &Together<'_>, triple: Triple, work: u32) -> Option<bool> {
-        let TraceView { trace, trace_index, .. } = self.context.view;
-        let Triple { first, remote, second } = triple;
-        let (thread, early) = (trace.event(remote).thread, remote < first);
-        if !together.asks_for_orders() || self.orders.asked.contains(&(first, second, thread, early)) {
-            return None;
-        }
-        let is_beside = |other: &EventId| trace.event(*other).thread == thread && (*other < first) == early;
-        let mut remotes: Vec<EventId> = together.remotes(triple).filter(is_beside).collect();
-        remotes.push(remote);
-        remotes.sort_unstable();
-        remotes.dedup();
-        let mut bounds = Bounds::new(trace, trace_index, (first, second), remotes.into_iter());
-        if bounds.orders().is_empty() || !self.orders.effort.may_try() {
-            return None;
-        }
-        self.orders.asked.insert((first, second, thread, early));
-        let found = self.find_orders(&mut bounds, work);
-        self.orders.effort.tried(found.is_some());
-        self.orders.come_first = found.is_some();
-        for (earlier, later) in found.map(|_| bounds.orders()).into_iter().flatten() {
-            let order = KnownOrder { earlier, later, rests_on_pin: found == Some(true) };
-            self.orders.new.push(order);
-            self.keep(order);
-        }
-        self.orders.refutes(trace, triple)
-    }
-
-    /// Gives up orders until the rest holds in every prefix. Whether there is a rest; then whether it rests on pins.
-    fn find_orders(&mut self, bounds: &mut Bounds, work: u32) -> Option<bool> {
-        let trace_index = self.context.view.trace_index;
-        for _ in 0..MOST_QUESTIONS {
-            match self.orders_by_work(&bounds.orders(), work) {
-                Answer::Infeasible { rests_on_pin } => return Some(rests_on_pin),
-                Answer::Feasible(assignment) => {
-                    let step = |event| trace_index.step(self.context.view.trace, event).0;
-                    if !bounds.give_up(&assignment.order, step) {
-                        return None;
-                    }
-                }
-                Answer::Unknown(_) => return None,
-            }
-        }
-        None
-    }
-
-    fn orders_by_work(&mut self, orders: &[(EventId, EventId)], work: u32) -> Answer {
-        self.work = Some(work);
-        let limits = self.limits(self.context.options.timeout);
-        self.work = None;
-        match limits.reached() {
-            Some(limit) => Answer::Unknown(limit),
-            None => self.in_session(1, |session| session.decide_orders_and_pins(orders, limits)),
-        }
     }
 }
