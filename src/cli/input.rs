@@ -50,9 +50,9 @@ mod tests {
 
     #[test]
     fn a_redirection_is_relative_to_the_folder_of_the_command() {
-        let shown = |folder: &str| redirection(Some(Path::new("/work/of mine/in put")), Some(Path::new(folder)));
-        assert_eq!(shown("/work/of mine"), " < 'in put'");
-        assert_eq!(shown("/work/of yours"), " < '/work/of mine/in put'");
+        let shown = |folder: &str| redirection(Some(Path::new("/srv/of mine/in put")), Some(Path::new(folder)));
+        assert_eq!(shown("/srv/of mine"), " < 'in put'");
+        assert_eq!(shown("/srv/of yours"), " < '/srv/of mine/in put'");
         assert_eq!(redirection(Some(Path::new("/proc/cpuinfo")), None), " < /proc/cpuinfo");
         assert_eq!(redirection(Some(&own_descriptor()), None), "", "nobody else has it");
     }

@@ -5,7 +5,6 @@ use super::launch::list_modules;
 use super::lines::Lines;
 use super::program::Program;
 use super::replay::Plan;
-use super::schedule::Beside;
 use super::sources::{Sources, text_of};
 use super::target::{Target, Times};
 use foretrace_report::{SavedPlace, SavedWitness};
@@ -66,16 +65,7 @@ pub fn plan_of_edited(
     }
     let triple = <[Target; 3]>::try_from(targets).ok();
     let recording = recording.and_then(|folder| folder.canonicalize().ok());
-    let plan = Plan {
-        turns: Vec::new(),
-        beside: Beside::default(),
-        expected: Vec::new(),
-        recording,
-        triple,
-        watched: None,
-        after_free: None,
-        keeps_freed: false,
-    };
+    let plan = Plan { recording, triple, ..Plan::default() };
     Ok(Matched::All(Box::new(plan), notes))
 }
 

@@ -54,7 +54,7 @@ pub use outside::{BACKTRACE, Variables, differences, environment_of, fill, is_of
 pub use own_lines::OwnLines;
 pub use positions::Positions;
 pub use program::{Program, ProgramError};
-pub use replay::{Outcome, Plan, Replayed, WAITS, judge, run_plan};
+pub use replay::{Outcome, Plan, Replayed, WAITS, accesses, judge, run_plan};
 pub use schedule::{Beside, End, Turn};
 pub use scheduling::{Scheduler, Scheduling};
 pub use sources::{SourcePlace, Sources};
@@ -62,5 +62,5 @@ pub use target::{Places, SourcePlaces, Target, Times};
 pub use thread_names::ThreadNames;
 pub use turns::{Stretch, last_stretches};
 pub use unlogged_places::keep_unlogged;
-pub use verify::{Between, Difference, Event, Expected, What, accesses, is_deadlock, ops};
+pub use verify::{Between, Difference, Event, Expected, What, is_deadlock, ops};
 pub use walked::WalkedBy;

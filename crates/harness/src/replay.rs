@@ -109,9 +109,8 @@ impl Plan {
             expected,
             recording,
             triple: asked,
-            watched: None,
             after_free: UseOfFreed::of_witness(witness),
-            keeps_freed: false,
+            ..Plan::default()
         })
     }
 
@@ -135,16 +134,7 @@ impl Plan {
         let turns = turns(steps.iter().zip(ends).map(|(step, end)| (&*step.path, step.at, end)));
         let recording = folder.canonicalize().ok();
         let beside = Beside { clocks: Clocks::AsRecorded, ..events.beside() };
-        Ok(Plan {
-            turns,
-            beside,
-            expected,
-            recording,
-            triple: None,
-            watched: None,
-            after_free: None,
-            keeps_freed: false,
-        })
+        Ok(Plan { turns, beside, expected, recording, ..Plan::default() })
     }
 
     /// The plan to run another order of a recording's events, as far as the program goes along.
@@ -162,16 +152,7 @@ impl Plan {
         let turns = turns(steps.iter().map(|step| (&*step.path, step.at, step.end())));
         let beside = Beside { clocks: clocks_of(&saved), ..Events::read(recording)?.beside() };
         let recording = recording.canonicalize().ok();
-        Ok(Plan {
-            turns,
-            beside,
-            expected: expected_of(&saved),
-            recording,
-            triple: None,
-            watched: None,
-            after_free: None,
-            keeps_freed: false,
-        })
+        Ok(Plan { turns, beside, expected: expected_of(&saved), recording, ..Plan::default() })
     }
 
     /// How many counted records its threads write by the end of the schedule: the logs of a recording may have left most of them out.
@@ -246,6 +227,18 @@ fn most_logs(recording: Option<&Path>, records: u64) -> u64 {
     let logs = files.filter(|file| file.path().extension().is_some_and(|end| end == "log"));
     let bytes: u64 = logs.filter_map(|log| log.metadata().ok()).map(|log| log.len()).sum();
     (LEAST + TIMES * bytes).saturating_add(records.saturating_mul(RECORD))
+}
+
+/// What threads did at positions in their logs, as far as that took effect.
+///
+/// # Errors
+/// The folder has no logs, or they are damaged.
+pub fn accesses<const N: usize>(
+    folder: &Path,
+    places: &[Option<(String, u64)>; N],
+) -> Result<[Option<Event>; N], ReplayError> {
+    let events = Events::read(folder)?;
+    Ok(places.each_ref().map(|place| place.as_ref().and_then(|(path, at)| events.at(path, *at))))
 }
 
 /// Holds the logs of a replay against its plan. `location` says where in the source a record is.
@@ -326,13 +319,7 @@ mod tests {
         let turn = |path: &str, until| Turn { path: path.to_string(), first: 0, end: End::at(until) };
         let plan = Plan {
             turns: vec![turn("0", 9), turn("0.1", 5_000_000), turn("0", 99), turn("0.1", u64::MAX)],
-            beside: Beside::default(),
-            expected: Vec::new(),
-            recording: None,
-            triple: None,
-            watched: None,
-            after_free: None,
-            keeps_freed: false,
+            ..Plan::default()
         };
         assert_eq!(plan.records(), 5_000_101);
         assert!(most_logs(None, plan.records()) > (64 << 20) + 32 * 5_000_101);

@@ -89,18 +89,6 @@ impl UseOfFreed {
     }
 }
 
-/// What some threads did at positions in their logs, as far as that took effect.
-///
-/// # Errors
-/// The folder has no logs, or they are damaged.
-pub fn accesses<const N: usize>(
-    folder: &Path,
-    places: &[Option<(String, u64)>; N],
-) -> Result<[Option<Event>; N], WalkError> {
-    let events = Events::read(folder)?;
-    Ok(places.each_ref().map(|place| place.as_ref().and_then(|(path, at)| events.at(path, *at))))
-}
-
 /// A record of a replayed run that took effect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {

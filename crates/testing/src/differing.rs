@@ -4,6 +4,7 @@
 //! Source: S. Park, R. Vuduc, M. J. Harrold, *Falcon: Fault Localization in Concurrent Programs*, ICSE 2010 (suspicious patterns of accesses); here a
 //! pattern is a read and the write that it reads.
 
+use crate::predicting::variable_of;
 use foretrace_trace::{EventId, Observed, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -30,7 +31,9 @@ pub(crate) fn first_difference(
         |read: EventId| failing.0.event(read).op.var().is_some_and(|var| failing.0.vars[var.index()].is_of_library());
     reads.sort_by_key(|(_, (sourced, _))| (is_of_library(sourced.read), sourced.read));
     reads.into_iter().find_map(|(point, (sourced, source))| {
-        let is_same = |run: usize, of: Sourced| variable(failing.0, sourced.read) == variable(&passing[run].0, of.read);
+        // A line may read several variables, and in another run others of them.
+        let is_same =
+            |run: usize, of: Sourced| variable_of(failing.0, sourced.read) == variable_of(&passing[run].0, of.read);
         let others = of_passing.iter().enumerate().filter_map(|(run, reads)| Some((run, reads.get(&point)?)));
         let mut others = others.filter(|(run, (other, _))| is_same(*run, *other));
         let first = others.clone().next()?;
@@ -45,11 +48,6 @@ pub(crate) fn first_difference(
         let is_between = !is_own(failing.0, sourced) || !is_own(&passing[run].0, *other);
         (is_alone && is_between).then_some((sourced, run, *other))
     })
-}
-
-/// The name of what an event accesses: a line may read several variables, and in another run others of them.
-fn variable(trace: &Trace, event: EventId) -> Option<&str> {
-    trace.event(event).op.var().map(|var| trace.vars[var.index()].shown())
 }
 
 /// Per read its write, by points.

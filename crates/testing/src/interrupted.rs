@@ -6,7 +6,8 @@
 //! Source: J.-D. Choi, A. Zeller, *Isolating Failure-Inducing Thread Schedules*, ISSTA 2002, section 4 (the switch without which a run passes).
 
 use foretrace_trace::{BlockKind, Blocks, EventId, Op, Pattern, Trace, Triple};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Events that are looked at.
@@ -39,21 +40,12 @@ pub(crate) struct Interruption {
     is_polling: bool,
 }
 
-/// A run that passed, and its blocks.
-pub(crate) struct Passing {
-    pub trace: Trace,
-    pub blocks: Blocks,
-}
-
 /// The places of the three accesses: the same in all runs of a program.
-type Places<'t> = [Option<&'t str>; 3];
+pub(crate) type Places = [String; 3];
 
 /// All interruptions of a run, the likeliest causes of a failure first: the accesses are near each other in a small block of the thread that
-/// fails, and no run that passes has them in that order.
-pub(crate) fn interruptions(trace: &Trace, blocks: &Blocks, passing: &[Passing]) -> Vec<Interruption> {
-    let usual: Vec<_> = passing.iter().map(|run| (&run.trace, all(&run.trace, &run.blocks))).collect();
-    let usual: FxHashSet<Places<'_>> =
-        usual.iter().flat_map(|(trace, found)| found.iter().map(|one| one.places(trace))).collect();
+/// fails, and are none of the usual ones, which runs that pass have in that order, too.
+pub(crate) fn interruptions(trace: &Trace, blocks: &Blocks, usual: &BTreeSet<Places>) -> Vec<Interruption> {
     let failed = trace.events.iter().rfind(|event| matches!(event.op, Op::Fail { .. })).map(|event| event.thread);
     let mut found = all(trace, blocks);
     for one in &mut found {
@@ -92,9 +84,14 @@ impl Interruption {
         })
     }
 
-    fn places<'t>(&self, trace: &'t Trace) -> Places<'t> {
+    /// Where its accesses are.
+    pub fn places(&self, trace: &Trace) -> Places {
+        self.locations(trace).map(str::to_string)
+    }
+
+    fn locations<'t>(&self, trace: &'t Trace) -> [&'t str; 3] {
         let Triple { first, remote, second } = self.triple;
-        [first, remote, second].map(|at| trace.loc(at))
+        [first, remote, second].map(|at| trace.loc(at).unwrap_or("?"))
     }
 }
 
@@ -103,7 +100,7 @@ type Near = (usize, EventId);
 
 fn all(trace: &Trace, blocks: &Blocks) -> Vec<Interruption> {
     let mut of_thread: Vec<Vec<EventId>> = vec![Vec::new(); trace.threads.len()];
-    let mut found: FxHashMap<Places<'_>, Interruption> = FxHashMap::default();
+    let mut found: FxHashMap<[&str; 3], Interruption> = FxHashMap::default();
     let mut work = MOST_WORK;
     for (at, event) in trace.iter() {
         let own = &mut of_thread[event.thread.index()];
@@ -112,7 +109,7 @@ fn all(trace: &Trace, blocks: &Blocks) -> Vec<Interruption> {
             let Some(left) = work.checked_sub(pause.len() + MOST_NEAR) else { break };
             work = left;
             for one in around(trace, blocks, own, pause, at) {
-                let known = found.entry(one.places(trace)).or_insert_with(|| one.clone());
+                let known = found.entry(one.locations(trace)).or_insert_with(|| one.clone());
                 if one.distance < known.distance {
                     *known = one;
                 }
@@ -205,7 +202,7 @@ mod tests {
     use foretrace_trace::{Atomic, jsonl};
 
     /// A run of three threads; each event is a thread, what it does to a variable, and where.
-    fn run(events: &[(u32, &str, &str, &str)]) -> Passing {
+    fn run(events: &[(u32, &str, &str, &str)]) -> (Trace, Blocks) {
         let header = r#"{"foretrace":1,"data":"none","vars":{"x":{},"y":{}},"threads":{"1":{},"2":{},"3":{}}}"#;
         let line = |(thread, op, var, loc): &(u32, &str, &str, &str)| match *op {
             "begin" | "end" => format!(r#"{{"t":{thread},"op":"{op}","label":"{var}"}}"#),
@@ -214,11 +211,15 @@ mod tests {
         let lines: Vec<String> = std::iter::once(header.to_string()).chain(events.iter().map(line)).collect();
         let (trace, _) = jsonl::read(lines.join("\n").as_bytes()).expect("a trace");
         let blocks = Atomic::Marked.blocks(&trace);
-        Passing { trace, blocks }
+        (trace, blocks)
     }
 
-    fn found(run: &Passing, passing: &[Passing]) -> Vec<(Pattern, [u32; 3])> {
-        let all = interruptions(&run.trace, &run.blocks, passing);
+    fn found((trace, blocks): &(Trace, Blocks), passing: &[(Trace, Blocks)]) -> Vec<(Pattern, [u32; 3])> {
+        let places = |(trace, blocks): &(Trace, Blocks)| {
+            let found = interruptions(trace, blocks, &BTreeSet::new());
+            found.iter().map(|one| one.places(trace)).collect::<Vec<_>>()
+        };
+        let all = interruptions(trace, blocks, &passing.iter().flat_map(places).collect());
         all.iter()
             .map(|one| (one.pattern, [one.triple.first, one.triple.remote, one.triple.second].map(|at| at.0)))
             .collect()
@@ -255,10 +256,9 @@ mod tests {
 
     #[test]
     fn without_it_each_thread_keeps_its_order() {
-        let run = run(&[BEGINS, LOOKS, OTHER_SETS, WAITS, OTHER_SETS, SETS, OTHER_SETS, ENDS]);
-        let one = &interruptions(&run.trace, &run.blocks, &[])[0];
-        let orders =
-            one.orders_without(&run.trace).map(|(order, until)| (order.iter().map(|at| at.0).collect(), until.0));
+        let (trace, blocks) = run(&[BEGINS, LOOKS, OTHER_SETS, WAITS, OTHER_SETS, SETS, OTHER_SETS, ENDS]);
+        let one = &interruptions(&trace, &blocks, &BTreeSet::new())[0];
+        let orders = one.orders_without(&trace).map(|(order, until)| (order.iter().map(|at| at.0).collect(), until.0));
         let (own_first, others_first): (Vec<u32>, Vec<u32>) =
             (vec![0, 1, 5, 2, 3, 4, 6, 7], vec![0, 2, 3, 4, 1, 5, 6, 7]);
         assert_eq!(orders, [(own_first, 5), (others_first, 1)]);

@@ -2,6 +2,7 @@
 
 use super::attempt::{Access, Attempt, Rank};
 use super::judge::{Cause, Failure};
+use super::predicting::variable_of;
 use super::report::{Find, Report};
 use super::settings::TestError;
 use super::story;
@@ -201,7 +202,7 @@ fn attempt(kind: super::Kind, trace: &Trace, decision: &Decision, source: &str, 
     Attempt {
         kind,
         class: String::new(),
-        variable: trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown()).to_string(),
+        variable: variable_of(trace, first).to_string(),
         pattern: decision.pattern,
         accesses: [access(first), access(remote), access(second)],
         also: Vec::new(),

@@ -27,7 +27,7 @@ use foretrace_walker::{Ways, walk};
 use indexmap::IndexMap;
 pub use other_ways::{ask_again, class_of};
 use places::around;
-pub(crate) use places::{around_both, own_lines, own_place_before, told};
+pub(crate) use places::{access_in, around_both, own_lines, own_place_before, told, variable_of};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -500,7 +500,7 @@ impl<'t> Writer<'t> {
         let is_guarded = self.guards.guard(trace, triple);
         let is_whole_thread = is_thread && (is_guarded || !self.subject.counts(triple));
         let height = block.map_or(0, |(_, height)| height);
-        let variable = trace.event(first).op.var().map_or("", |var| trace.vars[var.index()].shown());
+        let variable = variable_of(trace, first);
         let inside = |event| trace.loc(event).is_some_and(|loc| self.subject.options.inside.contains_key(loc));
         let in_library = accesses.iter().any(|access| access.is_of_library) || inside(first) || inside(second);
         Attempt {

@@ -1,19 +1,19 @@
 //! Why a run fails, where the schedule that led to it may not say so: the interruption without which it does not fail.
 
 use super::{Campaign, plan_of, sources};
-use crate::attempt::{Access, Attempt, Kind, Rank};
-use crate::interrupted::{Interruption, Passing, interruptions};
+use crate::attempt::{Attempt, Kind, Rank};
+use crate::interrupted::{Interruption, Places, interruptions};
 use crate::judge::{Effect, Failure, judge};
-use crate::predicting::{Asked, around_both, is_of_library, told};
+use crate::predicting::{Asked, access_in, around_both, told, variable_of};
 use crate::runner::Ran;
 use crate::settings::TestError;
 use crate::state::{Found, Shown};
 use crate::story;
 use foretrace_harness::{self as recorder, Expected, Plan};
-use foretrace_report::thread_name;
-use foretrace_trace::{Blocks, EventId, Trace, Triple};
+use foretrace_trace::{Blocks, EventId, Observed, Trace, Triple};
 use foretrace_walker::walk;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Runs with more events are not looked at: making their traces takes seconds.
@@ -98,26 +98,25 @@ impl Campaign<'_> {
         let short = Plan { turns, ..whole };
         let Some(ran) = self.failing_run(&short, failure)? else { return Ok(None) };
         let Some(mut run) = self.traced(ran) else { return Ok(None) };
-        let passing = self.passing_runs();
+        let usual: BTreeSet<Places> = self.passing_runs().flat_map(|(trace, _)| self.places_in(&trace)).collect();
         let is_told = |one: &Interruption, run: &Failing| told.is_some_and(|told| is_told_by(one, &run.trace, told));
-        let mut done: BTreeSet<[String; 3]> = BTreeSet::new();
+        let mut done: BTreeSet<Places> = BTreeSet::new();
         let mut holds: Option<Interruption> = None;
+        let mut likeliest = interruptions(&run.trace, &run.blocks, &usual);
         while done.len() < MOST_LEFT_OUT && Instant::now() < until {
-            let named = |one: &Interruption| {
-                let Triple { first, remote, second } = one.triple;
-                [first, remote, second].map(|at| run.trace.loc(at).unwrap_or("?").to_string())
-            };
-            let mut likeliest = interruptions(&run.trace, &run.blocks, &passing);
-            likeliest.retain(|one| !done.contains(&named(one)));
+            likeliest.retain(|one| !done.contains(&one.places(&run.trace)));
             likeliest.retain(|one| holds.as_ref().is_none_or(|told| one.is_much_likelier(told)));
             let at = likeliest.iter().position(|one| is_told(one, &run)).unwrap_or(0);
             if at >= likeliest.len() {
                 break;
             }
-            let one = likeliest.swap_remove(at);
-            done.insert(named(&one));
+            let one = likeliest.remove(at);
+            done.insert(one.places(&run.trace));
             match self.without(&one, &run, failure)? {
-                Without::Fails(next) if holds.is_none() => run = *next,
+                Without::Fails(next) if holds.is_none() => {
+                    run = *next;
+                    likeliest = interruptions(&run.trace, &run.blocks, &usual);
+                }
                 Without::Passes | Without::Unclear if is_told(&one, &run) => holds = Some(one),
                 Without::Passes => return Ok(Some((one, run))),
                 Without::Fails(_) | Without::Unclear => {}
@@ -165,14 +164,16 @@ impl Campaign<'_> {
         Ok(without)
     }
 
-    /// Runs that passed, as far as they were analysed.
-    fn passing_runs(&self) -> Vec<Passing> {
-        let read = |recording: &std::path::PathBuf| {
-            let Asked { trace, .. } = Asked::read(recording, self.settings, Duration::ZERO).ok()?;
-            let blocks = self.settings.walk.atomic.blocks(&trace);
-            Some(Passing { trace, blocks })
-        };
-        self.passing.iter().filter_map(read).collect()
+    /// Runs that passed, as far as they were analysed, and what they show.
+    pub(super) fn passing_runs(&self) -> impl Iterator<Item = (Trace, Observed)> {
+        let read = |recording: &PathBuf| Asked::read(recording, self.settings, Duration::ZERO).ok();
+        self.passing.iter().filter_map(read).map(|Asked { trace, observed, .. }| (trace, observed))
+    }
+
+    /// Where the interruptions of a run are.
+    fn places_in(&self, trace: &Trace) -> Vec<Places> {
+        let found = interruptions(trace, &self.settings.walk.atomic.blocks(trace), &BTreeSet::new());
+        found.iter().map(|one| one.places(trace)).collect()
     }
 
     /// An interruption, told like a schedule's accesses.
@@ -181,23 +182,14 @@ impl Campaign<'_> {
         let sources = sources(folder, &self.settings.walk.programs);
         let Triple { first, remote, second } = one.triple;
         let ends = one.block.map_or((first, second), |at| (blocks.all()[at].first, blocks.all()[at].last));
-        let access = |at: EventId, (from, to): (EventId, EventId)| {
-            let loc = trace.loc(at).unwrap_or("?");
-            let (place, shown) = told(trace, at, loc);
-            Access {
-                thread: thread_name(trace, trace.event(at).thread),
-                function: around_both(trace, blocks, from, to),
-                place,
-                text: sources.as_ref().and_then(|sources| Some(sources.line(&shown)?.trim().to_string())),
-                is_of_library: is_of_library(loc),
-            }
-        };
+        let mut accesses = [first, remote, second].map(|at| access_in(trace, blocks, at, sources.as_ref()));
+        accesses[0].function = around_both(trace, blocks, ends.0, ends.1);
         Attempt {
             kind: Kind::Observed,
             class: String::new(),
-            variable: variable(trace, first).to_string(),
+            variable: variable_of(trace, first).to_string(),
             pattern: one.pattern,
-            accesses: [access(first, ends), access(remote, (remote, remote)), access(second, (second, second))],
+            accesses,
             also: Vec::new(),
             to_make: None,
             cycle: None,
@@ -218,14 +210,11 @@ fn comes_before(trace: &Trace, order: &[EventId], step: &Expected, until: EventI
     order.iter().find(|at| is_step(**at) || **at == until).is_some_and(|at| is_step(*at))
 }
 
-/// The name of what an event accesses.
-fn variable(trace: &Trace, at: EventId) -> &str {
-    trace.event(at).op.var().map_or("", |var| trace.vars[var.index()].shown())
-}
-
 /// Whether an attempt is about the same variable, and about accesses at the same places.
 fn is_told_by(one: &Interruption, trace: &Trace, attempt: &Attempt) -> bool {
     let place = |at: EventId| told(trace, at, trace.loc(at).unwrap_or("?")).0;
     let is_one = |at: EventId, end: usize| attempt.accesses[end].place == place(at);
-    attempt.variable == variable(trace, one.triple.first) && is_one(one.triple.first, 0) && is_one(one.triple.second, 2)
+    attempt.variable == variable_of(trace, one.triple.first)
+        && is_one(one.triple.first, 0)
+        && is_one(one.triple.second, 2)
 }

@@ -8,7 +8,7 @@ use super::{Campaign, Told, plan_of, sources};
 use crate::attempt::{Access, Attempt, Cycle, CycleKind, Kind, Rank};
 use crate::differing::{Sourced, first_difference};
 use crate::judge::judge;
-use crate::predicting::{Asked, act, around_both, is_of_library, own_place_before, told};
+use crate::predicting::{access_in, act, around_both, is_of_library, own_place_before, told, variable_of};
 use crate::report::Find;
 use crate::runner::{Ran, cut_of, is_stopped};
 use crate::settings::TestError;
@@ -18,8 +18,7 @@ use foretrace_harness::{self as recorder, Event};
 use foretrace_report::{act_of, below_project, line_of, shown_value, thread_name};
 use foretrace_trace::{EventId, Observed, Op, Pattern, Trace, observe};
 use foretrace_walker::walk;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 /// The title of a failure after a use of freed memory that no trace shows.
 const USED: &str = "memory is used after it was freed";
@@ -138,11 +137,7 @@ impl Campaign<'_> {
     /// What the run reads from another write than runs that pass.
     fn different(&self, trace: &Trace, find: &Find) -> Option<(String, Vec<String>)> {
         let observed = observe(trace).ok()?;
-        let read = |recording: &PathBuf| {
-            let Asked { trace, observed, .. } = Asked::read(recording, self.settings, Duration::ZERO).ok()?;
-            Some((trace, observed))
-        };
-        let passing: Vec<_> = self.passing.iter().filter_map(read).collect();
+        let passing: Vec<_> = self.passing_runs().collect();
         let (here, run, there) = first_difference((trace, &observed), &passing)?;
         let sources = sources(&find.schedule, &self.settings.walk.programs);
         let line = |trace: &Trace, observed: &Observed, event: EventId| {
@@ -165,7 +160,7 @@ impl Campaign<'_> {
                 .to_string(),
         );
         lines.extend(told_of(trace, observed, there).map(|line| format!("  {line}")));
-        let variable = trace.event(there.read).op.var().map_or("", |var| trace.vars[var.index()].shown());
+        let variable = variable_of(trace, there.read);
         Some((format!("{variable} has another value than in runs that pass"), lines))
     }
 
@@ -178,20 +173,10 @@ impl Campaign<'_> {
         let Torn { block, path } = torn(trace, &blocks)?;
         let block = blocks.all()[block];
         let sources = sources(&find.schedule, &self.settings.walk.programs);
-        let access = |at: EventId| {
-            let (place, shown) = told(trace, at, trace.loc(at).unwrap_or("?"));
-            Access {
-                thread: thread_name(trace, trace.event(at).thread),
-                function: around_both(trace, &blocks, at, at),
-                place,
-                text: sources.as_ref().and_then(|sources| Some(sources.line(&shown)?.trim().to_string())),
-                is_of_library: false,
-            }
-        };
+        let access = |at: EventId| access_in(trace, &blocks, at, sources.as_ref());
         let mut ends = [path[0], path[1], path[3]].map(access);
         ends[0].function = around_both(trace, &blocks, block.first, block.last);
-        let variable = |at: EventId| trace.event(at).op.var().map_or("", |var| trace.vars[var.index()].shown());
-        let mut variables: Vec<&str> = path.iter().map(|at| variable(*at)).collect();
+        let mut variables: Vec<&str> = path.iter().map(|at| variable_of(trace, *at)).collect();
         variables.sort_unstable();
         variables.dedup();
         Some(Attempt {

@@ -1,7 +1,7 @@
 //! Schedules that violate a whole block in a way that no triple shows.
 
 use super::Writer;
-use super::places::around_both;
+use super::places::{around_both, variable_of};
 use crate::attempt::{Attempt, Cycle, CycleKind, Kind, Rank};
 use crate::settings::TestError;
 use foretrace_analysis::serializability::{AskedBlocks, Bounds, FoundBeyond, Method, beyond_triples};
@@ -104,5 +104,5 @@ pub(crate) fn act(trace: &Trace, event: EventId) -> String {
         op if op.writes() => "writes",
         _ => "reads",
     };
-    format!("{verb} {}", op.var().map_or("", |var| trace.vars[var.index()].shown()))
+    format!("{verb} {}", variable_of(trace, event))
 }

@@ -1,5 +1,6 @@
 //! Schedules by which a branch goes the other way than in the recorded run.
 
+use super::places::variable_of;
 use super::{Asked, Writer};
 use crate::attempt::{Attempt, Cycle, CycleKind, Kind, Rank};
 use crate::settings::{Settings, TestError};
@@ -81,7 +82,7 @@ impl Writer<'_> {
         Some(Attempt {
             kind: Kind::OtherWay,
             class: class_of(trace.loc(branch).unwrap_or("?")),
-            variable: trace.event(read).op.var().map_or("", |var| trace.vars[var.index()].shown()).to_string(),
+            variable: variable_of(trace, read).to_string(),
             pattern: Pattern::Rwr,
             accesses: [of(branch), of(other), of(read)],
             also: Vec::new(),

@@ -1,8 +1,9 @@
 //! Places of a trace as people read them: lines, the program's own code before a library's, functions, files below the project.
 
+use crate::attempt::Access;
 use crate::workplace::bytes_of;
-use foretrace_harness::OwnLines;
-use foretrace_report::{below_project, line_of};
+use foretrace_harness::{OwnLines, Sources};
+use foretrace_report::{below_project, line_of, thread_name};
 use foretrace_trace::{BlockKind, Blocks, EventId, Trace};
 use foretrace_walker::program::is_of_library;
 use foretrace_walker::{Options, walk};
@@ -35,6 +36,24 @@ pub fn told(trace: &Trace, event: EventId, loc: &str) -> (String, String) {
     match own {
         Some(own) => (format!("{}, then {line}", below_project(line_of(own))), own.to_string()),
         None => (line.to_string(), loc.to_string()),
+    }
+}
+
+/// The name of what an event accesses; empty where that is no variable.
+pub fn variable_of(trace: &Trace, event: EventId) -> &str {
+    trace.event(event).op.var().map_or("", |var| trace.vars[var.index()].shown())
+}
+
+/// An access of a run, as people read it.
+pub fn access_in(trace: &Trace, blocks: &Blocks, event: EventId, sources: Option<&Sources>) -> Access {
+    let loc = trace.loc(event).unwrap_or("?");
+    let (place, shown) = told(trace, event, loc);
+    Access {
+        thread: thread_name(trace, trace.event(event).thread),
+        function: around(trace, blocks, event),
+        place,
+        text: sources.and_then(|sources| Some(sources.line(&shown)?.trim().to_string())),
+        is_of_library: is_of_library(loc),
     }
 }
 
