@@ -19,6 +19,7 @@ use super::settings::{Settings, TestError};
 use super::state::{Found, Rounds, Shown, State};
 use super::workplace::Workplace;
 use foretrace_harness::{self as recorder, Positions};
+use foretrace_walker::Programs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -344,11 +345,8 @@ enum Told<'a> {
 }
 
 /// The source of a recording, where it is there: without it stories show places alone.
-fn sources(recording: &Path, programs: &foretrace_walker::Programs) -> Option<foretrace_harness::Sources> {
-    foretrace_harness::Sources::read(recording)
-        .ok()
-        .flatten()
-        .or_else(|| foretrace_harness::Sources::keep(recording, programs).ok())
+fn sources(recording: &Path, programs: &Programs) -> Option<recorder::Sources> {
+    recorder::Sources::read(recording).ok().flatten().or_else(|| recorder::Sources::keep(recording, programs).ok())
 }
 
 /// The plan of a witness file.
