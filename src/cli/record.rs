@@ -104,7 +104,7 @@ impl Args {
             Scheduler::Turns => Mode::Serial(seed),
             scheduler => {
                 let depth = (scheduler == Scheduler::Pct).then_some(self.depth);
-                Mode::Scheduled(Scheduling { seed, scheduler, depth, steps: steps.to_vec() })
+                Mode::Scheduled(Scheduling { seed, scheduler, depth, steps: steps.to_vec(), ends_of_turns: Vec::new() })
             }
         }
     }

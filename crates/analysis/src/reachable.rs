@@ -43,6 +43,10 @@ const MOST_CONTENTS: usize = 16_000_000;
 /// Steps of all ways between states: some hundred megabytes.
 const MOST_STEPS: usize = 40_000_000;
 
+/// Contents that are copied for each state that is allowed, at most: a thread that goes on from a state has a copy of all variables and local
+/// names. Long traces have many, and so get fewer states.
+const MOST_COPIED: usize = 400;
+
 /// Longer traces have too many.
 const MOST_EVENTS: usize = 200_000;
 
@@ -89,6 +93,8 @@ struct Making<'r, 't> {
     /// The steps since the state that is looked at.
     path: Vec<EventId>,
     made: Reachable,
+    /// Contents of variables and local names that were copied.
+    copied: usize,
 }
 
 /// How far a thread goes on by steps that can wait.
@@ -126,7 +132,7 @@ impl<'t> Reachability<'t> {
     /// All states, for candidates on a variable; nothing if they are too many, or `go_on` says no.
     pub(crate) fn all(&self, var: VarId, most: usize, go_on: &dyn Fn() -> bool) -> Option<Reachable> {
         let made = Reachable::default();
-        let mut making = Making { of: self, var, states: States::default(), path: Vec::new(), made };
+        let mut making = Making { of: self, var, states: States::default(), path: Vec::new(), made, copied: 0 };
         let mut first = self.semantics.initial();
         making.take_at_once(&mut first);
         making.states.insert(&first);
@@ -162,10 +168,15 @@ impl<'t> Reachability<'t> {
 
 impl Making<'_, '_> {
     fn is_large(&self, most: usize) -> bool {
-        self.states.len() > most || self.states.contents() > MOST_CONTENTS || self.made.steps.len() > MOST_STEPS
+        let is_much = self.copied > most.saturating_mul(MOST_COPIED);
+        is_much
+            || self.states.len() > most
+            || self.states.contents() > MOST_CONTENTS
+            || self.made.steps.len() > MOST_STEPS
     }
 
     fn expand(&mut self, state: &State) {
+        self.copied += self.of.view.trace.threads.len() * state.contents();
         let from = self.made.ways.len();
         for thread in (0..self.of.view.trace.threads.len()).map(ThreadId::from_index) {
             self.go_on(state.clone(), thread);

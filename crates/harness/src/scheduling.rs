@@ -17,6 +17,8 @@ pub struct Scheduling {
     pub depth: Option<u64>,
     /// Records of each thread in an earlier run, by number: for `pct` and `urw`. May be empty.
     pub steps: Vec<u64>,
+    /// For `order`: of each thread, by number, the headers of records after which others may go on, too. May be empty.
+    pub ends_of_turns: Vec<Vec<u64>>,
 }
 
 impl Scheduling {
@@ -25,9 +27,14 @@ impl Scheduling {
         let mut variables = vec![("FORETRACE_SEED", self.seed.to_string().into())];
         variables.push(("FORETRACE_SCHEDULER", self.scheduler.name().into()));
         variables.extend(self.depth.map(|depth| ("FORETRACE_DEPTH", depth.to_string().into())));
+        let joined = |numbers: &[u64], by: &str| numbers.iter().map(u64::to_string).collect::<Vec<String>>().join(by);
         if !self.steps.is_empty() {
-            let steps: Vec<String> = self.steps.iter().map(u64::to_string).collect();
-            variables.push(("FORETRACE_STEPS", steps.join(",").into()));
+            variables.push(("FORETRACE_STEPS", joined(&self.steps, ",").into()));
+        }
+        if !self.ends_of_turns.is_empty() {
+            let of = |ends: &Vec<u64>| if ends.is_empty() { "0".to_string() } else { joined(ends, "/") };
+            let ends: Vec<String> = self.ends_of_turns.iter().map(of).collect();
+            variables.push(("FORETRACE_ENDS_OF_TURNS", ends.join(",").into()));
         }
         variables
     }

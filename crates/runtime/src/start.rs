@@ -111,6 +111,7 @@ fn settings() -> u8 {
         scheduler: take(c"FORETRACE_SCHEDULER"),
         depth: take(c"FORETRACE_DEPTH"),
         steps: take(c"FORETRACE_STEPS"),
+        ends_of_turns: take(c"FORETRACE_ENDS_OF_TURNS"),
     };
     let (schedule, stop) = (take(c"FORETRACE_SCHEDULE"), take(c"FORETRACE_STOP"));
     if let Some(policy) = controlled

@@ -20,6 +20,9 @@ pub struct Baseline {
     unrecorded: usize,
     #[serde(default)]
     natively: BTreeMap<String, BTreeMap<String, usize>>,
+    /// Of these, what runs of whole turns wrote.
+    #[serde(default)]
+    by_turns: BTreeMap<String, Seen>,
 }
 
 /// What passing runs wrote to one place.
@@ -96,8 +99,16 @@ impl Baseline {
         }
     }
 
-    /// A line that hardly varies without recording, or has few forms there, and that a passing run does not have. It may be right, as the name
-    /// of the thread that came first, or wrong, as a count that lost something: only the user can tell.
+    /// A run of whole turns, which is one of those that were added.
+    pub fn note_turns(&mut self, run: &Observation) {
+        for (place, text) in &run.texts {
+            self.by_turns.entry(place.clone()).or_default().add(text);
+        }
+    }
+
+    /// A line that hardly varies without recording, or has few forms there, and that a passing run does not have, but for what varies in
+    /// runs of whole turns. It may be right, as the name of the thread that came first, or wrong, as a count that lost something: only the user
+    /// can tell.
     pub fn unsteady(&self) -> Option<Unsteady> {
         self.missing_somewhere(STEADY).or_else(|| self.missing_somewhere(FREQUENT))
     }
@@ -109,7 +120,9 @@ impl Baseline {
             let is_steady = |(_, count): &(&String, &usize)| **count * part.1 >= all * part.0;
             let steady: Vec<(&String, &usize)> = counts.iter().filter(is_steady).collect();
             let whole = self.texts.get(place)?.whole.iter();
-            let missing = |lines: &&Vec<String>| steady.iter().any(|(line, _)| !has(lines, line));
+            let by_turns = self.by_turns.get(place);
+            let is_unusual = |lines: &[String]| by_turns.is_none_or(|seen| seen.unusual(lines).is_some());
+            let missing = |lines: &&Vec<String>| steady.iter().any(|(line, _)| !has(lines, line)) && is_unusual(lines);
             let lines = whole.filter(missing).min()?;
             let (line, count) = steady.iter().find(|(line, _)| !has(lines, line))?;
             let single = single_lines(lines);
@@ -134,7 +147,7 @@ impl Baseline {
             return None;
         }
         run.texts.iter().find_map(|(place, text)| {
-            let line = self.texts.get(place)?.unusual(text)?;
+            let line = self.texts.get(place)?.unusual(&sorted_lines(text))?;
             Some(Unusual { place: place.clone(), line })
         })
     }
@@ -180,9 +193,8 @@ impl Seen {
     }
 
     /// A line that differs; nothing inside where only one is missing.
-    fn unusual(&self, text: &str) -> Option<Option<String>> {
-        let lines = sorted_lines(text);
-        if self.whole.contains(&lines) {
+    fn unusual(&self, lines: &[String]) -> Option<Option<String>> {
+        if self.whole.contains(lines) {
             return None;
         }
         let new_line = || lines.iter().find(|line| !self.whole.iter().any(|whole| has(whole, line))).cloned();
@@ -195,10 +207,10 @@ impl Seen {
         if self.shapes.len() > 1 {
             return None; // which lines there are varies by itself
         }
-        if !self.shapes.contains(&shapes_of(&lines)) {
+        if !self.shapes.contains(&shapes_of(lines)) {
             return Some(new_line());
         }
-        let all = numbered(&lines);
+        let all = numbered(lines);
         let (found, numbers) = all.iter().find(|(key, numbers)| self.differs(key, numbers))?;
         Some(Some(with_numbers(&found.0, numbers)))
     }
@@ -379,6 +391,20 @@ mod tests {
         for baseline in [&baseline, &again] {
             assert_eq!(baseline.unsteady().as_ref(), Some(&unsteady));
         }
+    }
+
+    #[test]
+    fn a_line_that_varies_where_whole_turns_do_is_not_told() {
+        let mut baseline = Baseline::default();
+        (0..8).for_each(|_| baseline.add_unrecorded(&run("got 9 of 18\n")));
+        for text in ["got 9 of 18\n", "got 7 of 18\n"] {
+            baseline.add(&run(text));
+            baseline.note_turns(&run(text));
+        }
+        baseline.add(&run("got 8 of 18\n"));
+        assert_eq!(baseline.unsteady(), None);
+        baseline.add(&run("got 8 of 17\n"));
+        assert_eq!(baseline.unsteady().and_then(|unsteady| unsteady.other), Some("got 8 of 17".to_string()));
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod torn;
 mod trial;
 mod unfinished;
 mod unseen;
+mod whole_turns;
 mod workplace;
 
 pub use attempt::{Attempt, Cycle, CycleKind, Kind};

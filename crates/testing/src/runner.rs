@@ -170,6 +170,14 @@ impl<'s> Runner<'s> {
         Ok(ran)
     }
 
+    /// Records a run of one thread after the other, where others may go on after records with these headers, too: of each thread,
+    /// by number.
+    pub fn record_turns(&self, seed: u64, ends: &[Vec<u64>], place: &Path) -> Result<Ran, TestError> {
+        let scheduler = Scheduler::Order;
+        let scheduling = Scheduling { seed, scheduler, ends_of_turns: ends.to_vec(), ..Scheduling::default() };
+        self.run(|_| Ok(Mode::Scheduled(scheduling)), place, None).map(|(ran, _)| ran)
+    }
+
     /// Runs the program along a plan.
     pub fn replay(&self, plan: &Plan, place: &Path) -> Result<Ran, TestError> {
         let mode = |folder: &Folder| Ok(Mode::Replay(plan.write_schedule(folder)?));
@@ -349,6 +357,13 @@ pub fn is_usual(seed: u64) -> bool {
 /// that no other run has are what it looks for.
 pub fn is_search(seed: u64) -> bool {
     matches!(way(seed), Way::By(scheduler) if scheduler != Scheduler::Order)
+}
+
+/// Seeds far from those of other recorded runs, in whose runs one thread goes on after the other.
+pub fn seeds_of_serial_runs(seed: u64) -> impl Iterator<Item = u64> {
+    const FAR: u64 = 1 << 32;
+    let far = (0..).map(move |number: u64| seed.wrapping_add(FAR).wrapping_add(number));
+    far.filter(|seed| matches!(way(*seed), Way::By(Scheduler::Order)))
 }
 
 /// Most bytes of the logs of a run.

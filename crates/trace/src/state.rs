@@ -66,3 +66,10 @@ pub struct State {
     pub(crate) memory: Vec<Cell>,
     pub(crate) locals: Vec<Option<Value>>,
 }
+
+impl State {
+    /// How many variables and local names it has the contents of.
+    pub fn contents(&self) -> usize {
+        self.memory.len() + self.locals.len()
+    }
+}

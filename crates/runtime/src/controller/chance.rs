@@ -12,6 +12,8 @@ pub struct Settings {
     pub depth: Option<&'static [u8]>,
     /// Counted records of each thread in another run, by number, separated by commas.
     pub steps: Option<&'static [u8]>,
+    /// Of each thread, by number, separated by commas: the headers of records, separated by `/`, after which `order` may let others go on.
+    pub ends_of_turns: Option<&'static [u8]>,
 }
 
 static RANDOM: AtomicU64 = AtomicU64::new(0);

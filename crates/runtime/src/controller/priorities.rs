@@ -35,6 +35,11 @@ static FIRST_GOES_ON: AtomicU8 = AtomicU8::new(0);
 static CHANGES: [AtomicU64; MOST_CHANGES] = [const { AtomicU64::new(u64::MAX) }; MOST_CHANGES];
 static STEPS: AtomicU64 = AtomicU64::new(0);
 static KNOWN: [AtomicU64; MOST_KNOWN] = [const { AtomicU64::new(0) }; MOST_KNOWN];
+/// Headers of records after each of which `order` ranks a thread anew, at most.
+const MOST_ENDS: usize = 4;
+/// For each thread, these headers; 0 where there are no more.
+static ENDS_OF_TURNS: [[AtomicU64; MOST_ENDS]; MOST_KNOWN] =
+    [const { [const { AtomicU64::new(0) }; MOST_ENDS] }; MOST_KNOWN];
 /// Who ran last, and for how many records without a break.
 static LAST: AtomicUsize = AtomicUsize::new(0);
 static STREAK: AtomicU64 = AtomicU64::new(0);
@@ -52,6 +57,12 @@ pub fn prepare(scheduler: Scheduler, settings: &Settings) -> Result<(), &'static
             length += steps;
         }
     }
+    let of_threads = settings.ends_of_turns.iter().flat_map(|ends| ends.split(|byte| *byte == b','));
+    for (known, texts) in ENDS_OF_TURNS.iter().zip(of_threads) {
+        for (known, text) in known.iter().zip(texts.split(|byte| *byte == b'/')) {
+            known.store(number(text).ok_or("FORETRACE_ENDS_OF_TURNS has something other than numbers")?, Relaxed);
+        }
+    }
     let depth = settings.depth.map_or(Some(3), number).ok_or("FORETRACE_DEPTH is no number")?;
     if scheduler == Scheduler::Pct {
         for change in CHANGES.iter().take(depth.saturating_sub(1) as usize) {
@@ -65,6 +76,14 @@ pub fn prepare(scheduler: Scheduler, settings: &Settings) -> Result<(), &'static
 /// Whether what threads are about to do decides.
 pub fn ranks_records() -> bool {
     RANKS_RECORDS.load(Relaxed) == 1
+}
+
+/// A thread wrote a record with this header last: if a turn of its loop ends there, it is ranked anew. The controller's lock is held.
+pub fn wrote(thread: &Thread, header: u64) {
+    let ends = ENDS_OF_TURNS.get(thread.number.get() as usize - 1);
+    if ends.is_some_and(|ends| ends.iter().any(|end| end.load(Relaxed) == header)) {
+        thread.turn.priority.set(0);
+    }
 }
 
 /// A thread is about to write this record. The controller's lock is held.

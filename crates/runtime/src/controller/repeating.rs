@@ -89,6 +89,12 @@ impl Repeating {
         gives
     }
 
+    /// The header of the counted record that it wrote last, as far as is known.
+    pub fn last_header(&self) -> Option<u64> {
+        let last = self.count.get().checked_sub(1)?;
+        Some(self.places[last as usize % LONGEST].get())
+    }
+
     /// How many of its records were the same as those of at least two rounds before.
     pub fn all(&self) -> u64 {
         self.all.get()

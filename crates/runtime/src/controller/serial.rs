@@ -56,10 +56,14 @@ fn stretched(longest: u64) -> u64 {
 
 /// One of the threads that are ready, of which there are so many, and how long it runs. `last` is the number of the one that ran.
 pub fn choose(count: usize, last: u64) -> (&'static Thread, u64, u64) {
-    if let Some(last) = threads::by_number(last)
-        && rounds::look(last).gives_way()
-    {
-        priorities::waits_for_others(last);
+    if let Some(last) = threads::by_number(last) {
+        let repeating = rounds::look(last);
+        if repeating.gives_way() {
+            priorities::waits_for_others(last);
+        }
+        if let Some(header) = repeating.last_header() {
+            priorities::wrote(last, header);
+        }
     }
     let (thread, records, beyond) = match SCHEDULER.load(Relaxed) {
         scheduler if scheduler == Scheduler::Turns as u8 => turn(count),

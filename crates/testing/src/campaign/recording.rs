@@ -7,9 +7,10 @@ use crate::judge::{Effect, judge};
 use crate::observation::Observation;
 use crate::predicting::{MOST_OBSERVED, own_lines};
 use crate::report::{ENDLESS_UNRECORDED, FAILS_UNRECORDED};
-use crate::runner::{Ran, Unrecorded, cut_of, is_search, is_stopped, is_usual};
+use crate::runner::{Ran, Unrecorded, cut_of, is_search, is_stopped, is_usual, seeds_of_serial_runs};
 use crate::settings::TestError;
 use crate::state::Shown;
+use crate::whole_turns::ends_of_turns;
 use foretrace_harness::{self as recorder, OwnLines, Scheduling};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -21,6 +22,8 @@ const SHORTEST_SEARCH: Duration = Duration::from_secs(3);
 /// Runs without recording before the first difference in output counts, and after how long no more are made.
 const WIDE: u64 = 20;
 const LONG_NATIVE: Duration = Duration::from_secs(10);
+/// Recorded runs of one thread after the other that are made then: what the order of whole threads changes is no interruption.
+const WIDE_SERIAL: usize = 8;
 /// Recording takes one part in so many of all time in a round; what is left of the round comes later.
 const PART_OF_ROUND: u32 = 16;
 /// What is told where that may come of the command of `--harness`.
@@ -29,11 +32,18 @@ const SAME_FILES: &str =
 /// Threads of a run that does not end whose places are told.
 const MOST_TOLD: usize = 4;
 
+/// A longer run is not analysed for where its loops begin a turn.
+const MOST_STEPS: u64 = 200_000;
+
+/// How many records a run has.
+fn steps_in_all(ran: &Ran) -> u64 {
+    Scheduling::steps_of(ran.folder.path()).into_iter().sum()
+}
+
 /// The runs in the order of how many records they have, those of about as many as they were. A program may end while its threads are at work:
 /// a run in which they have done little says little of them. What a thread does again and again while it waits in a loop says nothing.
 fn by_records(mut runs: Vec<(u64, Ran)>) -> Vec<(u64, Ran)> {
-    let all = |ran: &Ran| Scheduling::steps_of(ran.folder.path()).into_iter().sum::<u64>();
-    let records = |ran: &Ran| all(ran).saturating_sub(Scheduling::repeated(ran.folder.path()));
+    let records = |ran: &Ran| steps_in_all(ran).saturating_sub(Scheduling::repeated(ran.folder.path()));
     runs.sort_by_cached_key(|(_, ran)| Reverse(records(ran).checked_ilog2()));
     runs
 }
@@ -91,14 +101,20 @@ impl Campaign<'_> {
                     self.state.unpredicted.retain(|(other, _)| *other != seed); // it was not owed
                 }
             }
-            let is_needed = self.passing.iter().any(|kept| kept == ran.folder.path())
-                || self.state.recordings().iter().any(|kept| kept == ran.folder.path());
-            if !is_needed && !self.is_under_way(seed) {
-                let place = ran.folder.path().parent().unwrap_or(ran.folder.path());
-                let _ = std::fs::remove_dir_all(place); // not needed any more
+            if !self.is_under_way(seed) {
+                self.remove_unneeded(&ran);
             }
         }
         Ok(new)
+    }
+
+    /// Removes the recording of a run that nothing needs.
+    fn remove_unneeded(&self, ran: &Ran) {
+        let folder = ran.folder.path();
+        let is_kept = |kept: &PathBuf| kept == folder;
+        if !self.passing.iter().any(is_kept) && !self.state.recordings().iter().any(is_kept) {
+            let _ = std::fs::remove_dir_all(folder.parent().unwrap_or(folder));
+        }
     }
 
     /// Records so many runs. Returns those that passed, with their seeds.
@@ -340,9 +356,44 @@ impl Campaign<'_> {
     pub(super) fn widen_baseline(&mut self) -> Result<(), TestError> {
         if !std::mem::replace(&mut self.state.is_baseline_wide, true) {
             self.unrecorded(WIDE, LONG_NATIVE)?;
+            self.serial_runs()?;
             self.state.is_baseline_wide = !self.is_stopped();
         }
         Ok(())
+    }
+
+    /// Learns what the program writes where one thread runs after the other, and where whole turns of their loops do.
+    fn serial_runs(&mut self) -> Result<(), TestError> {
+        let until = Instant::now() + LONG_NATIVE;
+        let mut seeds = seeds_of_serial_runs(self.settings.seed);
+        let passing = self.serial_runs_of(seeds.by_ref().take(WIDE_SERIAL).collect(), &[], until)?;
+        let short = passing.iter().find(|ran| steps_in_all(ran) <= MOST_STEPS);
+        let ends = short.map(|ran| ends_of_turns(ran.folder.path(), &self.settings.walk).unwrap_or_default());
+        let by_turns = match ends.filter(|ends| ends.iter().any(|of_thread| !of_thread.is_empty())) {
+            Some(ends) => self.serial_runs_of(seeds.take(WIDE_SERIAL).collect(), &ends, until)?,
+            None => Vec::new(),
+        };
+        passing.iter().chain(&by_turns).for_each(|ran| self.remove_unneeded(ran));
+        Ok(())
+    }
+
+    /// Records runs of one thread after the other, and gives those that passed.
+    fn serial_runs_of(&mut self, seeds: Vec<u64>, ends: &[Vec<u64>], until: Instant) -> Result<Vec<Ran>, TestError> {
+        let mut passing = Vec::new();
+        for batch in seeds.chunks(self.jobs()) {
+            if self.is_over() || Instant::now() > until {
+                break;
+            }
+            let (runner, work) = (&self.runner, self.work);
+            let made = parallel(batch, |seed| runner.record_turns(*seed, ends, &work.place(format!("serial-{seed}"))));
+            for (seed, ran) in batch.iter().zip(made) {
+                if let Some(passed) = self.take_recorded(*seed, ran)? {
+                    self.state.baseline.note_turns(&passed.seen);
+                    passing.push(passed);
+                }
+            }
+        }
+        Ok(passing)
     }
 
     /// How many runs go on at a time.

@@ -1,0 +1,106 @@
+//! Where the outermost loops of threads end a turn.
+//!
+//! Runs in which other threads go on only there are made of whole turns, in some order. What such a run writes comes of no interruption, so
+//! it says what varies by itself.
+
+use foretrace_runtime::record::header;
+use foretrace_trace::{Block, BlockKind, Blocks, EventId, NameId, Op, ThreadId, Trace};
+use foretrace_walker::{Options, WalkError, log, walk};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
+
+/// For each thread of a recording, by number, the headers (kind and place) of records that end turns of its outermost loop, and stand nowhere
+/// else.
+pub fn ends_of_turns(recording: &Path, options: &Options) -> Result<Vec<Vec<u64>>, WalkError> {
+    let (walked, ()) = walk(recording, options, |_| ())?;
+    let trace = &walked.trace;
+    let starts = starts_of_turns(trace, &options.atomic.blocks(trace));
+    let logs = log::open_logs(recording)?;
+    let mut ends = Vec::new();
+    for (log, path) in logs.iter().zip(log::thread_paths(&logs)) {
+        let number = log.header().thread as usize;
+        ends.resize(ends.len().max(number), Vec::new());
+        let own = trace.threads.iter().position(|thread| thread.path.as_deref() == Some(&*path));
+        let starts = own.and_then(|own| starts.get(&ThreadId::from_index(own)));
+        if let (Some(starts), Some(place)) = (starts, number.checked_sub(1)) {
+            let counted = log.records().filter(|record| record.kind.counted());
+            ends[place] = headers_before(counted.map(|record| (header(record.kind, record.place), record.at)), starts);
+        }
+    }
+    Ok(ends)
+}
+
+/// The headers that records right before these positions have, and no other but the last. A record is its header and position; the
+/// positions are sorted.
+fn headers_before(records: impl Iterator<Item = (u64, u64)>, starts: &[u64]) -> Vec<u64> {
+    let Some(last) = starts.last() else { return Vec::new() };
+    let mut times: FxHashMap<u64, (usize, usize)> = FxHashMap::default(); // before these, and elsewhere
+    for (header, at) in records {
+        let (before, elsewhere) = times.entry(header).or_default();
+        match starts.binary_search(&(at + 1)) {
+            Ok(_) => *before += 1,
+            // The last turn ends like others.
+            Err(_) => *elsewhere += if at >= *last { 1 } else { 2 },
+        }
+    }
+    let ends = times.into_iter().filter(|(_, (before, elsewhere))| *before > 0 && *elsewhere <= 1);
+    let mut ends: Vec<(usize, u64)> = ends.map(|(header, (before, _))| (before, header)).collect();
+    ends.sort_unstable_by(|one, other| other.cmp(one)); // the runtime takes a few
+    ends.into_iter().map(|(_, header)| header).collect()
+}
+
+/// Per thread, where turns of its outermost loops begin, but for the first one: positions in its log.
+fn starts_of_turns(trace: &Trace, blocks: &Blocks) -> FxHashMap<ThreadId, Vec<u64>> {
+    let mut inside: FxHashMap<Option<usize>, Vec<usize>> = FxHashMap::default();
+    for position in 0..blocks.all().len() {
+        inside.entry(blocks.around(position)).or_default().push(position);
+    }
+    let mut found = FxHashMap::default();
+    for thread in (0..trace.threads.len()).map(ThreadId::from_index) {
+        let own: Vec<EventId> = trace.iter().filter(|(_, event)| event.thread == thread).map(|(id, _)| id).collect();
+        let outermost = inside.get(&None).into_iter().flatten();
+        let is_own = |position: &usize| blocks.all()[*position].thread == thread;
+        let mut level: Vec<usize> = outermost.copied().filter(is_own).collect();
+        // A function that is all that the thread does is no unit, as a closure that it runs.
+        while level.len() == 1 {
+            level = inside.get(&Some(level[0])).cloned().unwrap_or_default();
+        }
+        let mut known = FxHashSet::default();
+        let level = level.into_iter().map(|position| blocks.all()[position]);
+        let later = level.filter(|block| !known.insert(place_of_block(trace, block)));
+        let mut starts: Vec<u64> = later.filter_map(|block| start_of(trace, &own, &block)).collect();
+        starts.sort_unstable();
+        found.insert(thread, starts);
+    }
+    found
+}
+
+/// What tells blocks of one level apart. One that comes again is the turn of a loop, or all that there is in one. A function is known by its
+/// call, where its block ends.
+fn place_of_block(trace: &Trace, block: &Block) -> (BlockKind, Option<NameId>, Option<NameId>) {
+    let at = if block.kind == BlockKind::Function { block.last } else { block.first };
+    (block.kind, block.label, trace.event(at).loc)
+}
+
+/// Where a block begins, with the locks that are taken right before its first access: a position in the log of its thread.
+fn start_of(trace: &Trace, own: &[EventId], block: &Block) -> Option<u64> {
+    let first = own.binary_search(&block.first).ok()?;
+    let takes = |id: &&EventId| matches!(trace.event(**id).op, Op::Acquire { .. } | Op::Begin { .. });
+    let before = own[..first].iter().rev().take_while(takes).count();
+    own[first - before..].iter().find_map(|id| trace.event(*id).at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_ends_turns_that_stands_nowhere_else() {
+        let before = |headers: [u64; 9]| headers_before(headers.into_iter().zip(0..), &[3, 6]);
+        assert_eq!(before([1, 2, 3, 1, 2, 3, 1, 2, 3]), [3]);
+        assert_eq!(before([1, 3, 3, 1, 2, 3, 1, 2, 3]), [0; 0], "it stands within a turn, too");
+        assert_eq!(before([1, 2, 4, 1, 2, 3, 1, 2, 5]), [4, 3]);
+        assert_eq!(before([1, 2, 3, 1, 2, 3, 3, 2, 3]), [0; 0], "the last turn has two of them");
+        assert_eq!(headers_before([(1, 0), (1, 1)].into_iter(), &[]), [0; 0]);
+    }
+}
