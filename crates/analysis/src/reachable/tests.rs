@@ -214,7 +214,9 @@ fn sections_under_several_locks_are_one_step() {
     assert!(is_in_vain(25, false), "the time is over");
     let is_too_much = |variables: usize| {
         let mut builder = nested(4);
-        (0..variables).for_each(|number| drop(builder.int_var(&format!("v{number}"), 0)));
+        for number in 0..variables {
+            builder.int_var(&format!("v{number}"), 0);
+        }
         with_reachability(builder, |reachability| reachability.all(x, 25, &|| true).is_none())
     };
     assert!(!is_too_much(100));
