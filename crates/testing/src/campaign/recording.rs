@@ -22,7 +22,7 @@ const SHORTEST_SEARCH: Duration = Duration::from_secs(3);
 /// Runs without recording before the first difference in output counts, and after how long no more are made.
 const WIDE: u64 = 20;
 const LONG_NATIVE: Duration = Duration::from_secs(10);
-/// Recorded runs of one thread after the other that are made then: what the order of whole threads changes is no interruption.
+/// Recorded runs of one thread after the other that are made then, at most, and as many of whole turns.
 const WIDE_SERIAL: usize = 8;
 /// Recording takes one part in so many of all time in a round; what is left of the round comes later.
 const PART_OF_ROUND: u32 = 16;
@@ -366,10 +366,14 @@ impl Campaign<'_> {
     fn serial_runs(&mut self) -> Result<(), TestError> {
         let until = Instant::now() + LONG_NATIVE;
         let mut seeds = seeds_of_serial_runs(self.settings.seed);
-        let passing = self.serial_runs_of(seeds.by_ref().take(WIDE_SERIAL).collect(), &[], until)?;
+        let mut passing = self.serial_runs_of(seeds.by_ref().take(1).collect(), &[], until)?;
+        let others = passing.first().map_or(0, |ran| Scheduling::steps_of(ran.folder.path()).len().saturating_sub(1));
+        // Where one thread alone is not the first, there is hardly more than one order.
+        let orders = others.min(WIDE_SERIAL).pow(2).min(WIDE_SERIAL);
+        passing.extend(self.serial_runs_of(seeds.by_ref().take(orders).collect(), &[], until)?);
         let short = passing.iter().find(|ran| steps_in_all(ran) <= MOST_STEPS);
         let ends = short.map(|ran| ends_of_turns(ran.folder.path(), &self.settings.walk).unwrap_or_default());
-        let by_turns = match ends.filter(|ends| ends.iter().any(|of_thread| !of_thread.is_empty())) {
+        let by_turns = match ends.filter(|ends| others > 1 && ends.iter().any(|of_thread| !of_thread.is_empty())) {
             Some(ends) => self.serial_runs_of(seeds.take(WIDE_SERIAL).collect(), &ends, until)?,
             None => Vec::new(),
         };
