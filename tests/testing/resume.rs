@@ -86,7 +86,9 @@ fn ctrl_c_keeps_all() {
         std::thread::sleep(after);
         let process = nix::unistd::Pid::from_raw(i32::try_from(test.id()).expect("a process"));
         // `timeout` sends one to the process and one to its group. It may have ended.
-        (0..2).for_each(|_| drop(nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT)));
+        for _ in 0..2 {
+            let _ = nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT);
+        }
         let ended = test.wait().expect("it ends");
         if !is_kept(&workshop) {
             assert_eq!(ended.code(), Some(1), "it came to its end before");
