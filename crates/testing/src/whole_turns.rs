@@ -62,8 +62,10 @@ fn starts_of_turns(trace: &Trace, blocks: &Blocks) -> FxHashMap<ThreadId, Vec<u6
         let is_own = |position: &usize| blocks.all()[*position].thread == thread;
         let mut level: Vec<usize> = outermost.copied().filter(is_own).collect();
         // A function that is all that the thread does is no unit, as a closure that it runs.
-        while level.len() == 1 {
-            level = inside.get(&Some(level[0])).cloned().unwrap_or_default();
+        while let [only] = level[..]
+            && matches!(blocks.all()[only].kind, BlockKind::Thread | BlockKind::Function)
+        {
+            level = inside.get(&Some(only)).cloned().unwrap_or_default();
         }
         let mut known = FxHashSet::default();
         let level = level.into_iter().map(|position| blocks.all()[position]);
@@ -93,6 +95,56 @@ fn start_of(trace: &Trace, own: &[EventId], block: &Block) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Where later turns of the first thread begin. A word is an event: `l` and `s` begin a turn of a loop and a section, `e` ends it, and others
+    /// are accesses and operations of a lock.
+    fn starts(words: &str) -> Vec<u64> {
+        let header =
+            r#"{"foretrace":1,"data":"none","vars":{"x":{},"y":{}},"sync":{"m":{"kind":"mutex"}},"threads":{"1":{}}}"#;
+        let begin = |kind: &str, label: &str| format!(r#"{{"t":1,"op":"begin","kind":"{kind}","label":"{label}"}}"#);
+        let end = |label: &str| format!(r#"{{"t":1,"op":"end","label":"{label}"}}"#);
+        let mut at = 0;
+        let mut open = vec![];
+        let lines = words.split(' ').map(|word| {
+            let mut placed = |op: &str, on: &str| {
+                at += 1;
+                format!(r#"{{"t":1,"op":"{op}",{on},"at":{at}}}"#)
+            };
+            match word {
+                "l" | "s" | "f" => {
+                    open.push(word);
+                    begin(
+                        if word == "l" {
+                            "loop"
+                        } else if word == "s" {
+                            "section"
+                        } else {
+                            "function"
+                        },
+                        word,
+                    )
+                }
+                "e" => end(open.pop().expect("it has begun")),
+                "take" => placed("acquire", r#""lock":"m""#),
+                "give" => placed("release", r#""lock":"m""#),
+                var => placed("write", &format!(r#""var":"{var}""#)),
+            }
+        });
+        let text = [header.to_string()].into_iter().chain(lines).collect::<Vec<String>>().join("\n");
+        let (trace, _) = foretrace_trace::jsonl::read(text.as_bytes()).expect("a trace");
+        let blocks = foretrace_trace::Atomic::Auto.blocks(&trace);
+        starts_of_turns(&trace, &blocks).remove(&ThreadId::from_index(0)).unwrap_or_default()
+    }
+
+    #[test]
+    fn turns_begin_with_the_locks_that_they_take() {
+        assert_eq!(starts("l x x e l x x e l x x e"), [3, 5]);
+        assert_eq!(starts("f l x x e l x x e e"), [3], "the function is all that there is");
+        assert_eq!(starts("take s x x e give take s x x e give"), [5], "a section is all that there is in a turn");
+        assert_eq!(starts("l s x x e s x x e e"), [0; 0], "both sections are in one turn");
+        assert_eq!(starts("l s x x e s x x e e l s x x e s x x e e"), [5]);
+        assert_eq!(starts("s x x e l y y e"), [0; 0], "neither comes again");
+    }
 
     #[test]
     fn a_record_ends_turns_that_stands_nowhere_else() {
