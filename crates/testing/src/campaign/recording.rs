@@ -377,6 +377,7 @@ impl Campaign<'_> {
             Some(ends) => self.serial_runs_of(seeds.take(WIDE_SERIAL).collect(), &ends, until)?,
             None => Vec::new(),
         };
+        by_turns.iter().for_each(|ran| self.state.baseline.note_turns(&ran.seen));
         passing.iter().chain(&by_turns).for_each(|ran| self.remove_unneeded(ran));
         Ok(())
     }
@@ -391,10 +392,7 @@ impl Campaign<'_> {
             let (runner, work) = (&self.runner, self.work);
             let made = parallel(batch, |seed| runner.record_turns(*seed, ends, &work.place(format!("serial-{seed}"))));
             for (seed, ran) in batch.iter().zip(made) {
-                if let Some(passed) = self.take_recorded(*seed, ran)? {
-                    self.state.baseline.note_turns(&passed.seen);
-                    passing.push(passed);
-                }
+                passing.extend(self.take_recorded(*seed, ran)?);
             }
         }
         Ok(passing)
