@@ -57,6 +57,8 @@ pub struct Unsteady {
 /// So many runs without recording, and of each so many this part at least, say that a line is the usual one.
 const FEWEST_STEADY: usize = 3;
 const STEADY: (usize, usize) = (4, 5);
+/// So many recorded runs at least say whether the output is steady.
+const FEWEST_RECORDED: usize = 2;
 /// Or, if there is none, one of a few.
 const FREQUENT: (usize, usize) = (1, 3);
 
@@ -136,9 +138,10 @@ impl Baseline {
     /// Whether all passing runs wrote the same, some of them recorded. Then a difference counts wherever it comes from; else a schedule that
     /// is far from usual ones may show a mere order that none of these has.
     pub fn is_steady(&self) -> bool {
-        let enough = |runs| runs >= FEWEST_STEADY;
         let recorded = self.runs.saturating_sub(self.unrecorded);
-        enough(self.unrecorded) && enough(recorded) && self.texts.values().all(|seen| seen.whole.len() <= 1)
+        self.unrecorded >= FEWEST_STEADY
+            && recorded >= FEWEST_RECORDED
+            && self.texts.values().all(|seen| seen.whole.len() <= 1)
     }
 
     /// Where a run differs from all passing ones; nothing where it does not, or where nothing is known.

@@ -328,9 +328,6 @@ const WAYS: [Way; 10] = [
     Way::By(Scheduler::Pos),
     Way::By(Scheduler::Pct),
 ];
-/// Turns from this length on leave short threads alone, as the machine mostly does.
-const USUAL: u64 = 50;
-
 fn way(seed: u64) -> Way {
     WAYS[(seed % WAYS.len() as u64) as usize]
 }
@@ -345,12 +342,10 @@ fn longest_turn(mode: &Mode) -> Option<u64> {
     }
 }
 
-/// Whether a recorded run with this seed has turns such that what it writes is usual.
+/// Whether in a recorded run with this seed one thread goes on after the other, so that what it writes is usual. Turns of whatever length may end
+/// where an interruption does harm.
 pub fn is_usual(seed: u64) -> bool {
-    match way(seed) {
-        Way::Turns(records) => records >= USUAL,
-        Way::By(scheduler) => scheduler == Scheduler::Order,
-    }
+    matches!(way(seed), Way::By(Scheduler::Order))
 }
 
 /// Whether a recorded run with this seed goes by a scheduler that searches. Its output says nothing where that of usual runs varies: orders
@@ -363,7 +358,7 @@ pub fn is_search(seed: u64) -> bool {
 pub fn seeds_of_serial_runs(seed: u64) -> impl Iterator<Item = u64> {
     const FAR: u64 = 1 << 32;
     let far = (0..).map(move |number: u64| seed.wrapping_add(FAR).wrapping_add(number));
-    far.filter(|seed| matches!(way(*seed), Way::By(Scheduler::Order)))
+    far.filter(|seed| is_usual(*seed))
 }
 
 /// Most bytes of the logs of a run.

@@ -10,43 +10,80 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 
 /// For each thread of a recording, by number, the headers (kind and place) of records that end turns of its outermost loop, and stand nowhere
-/// else.
+/// else in any thread.
 pub fn ends_of_turns(recording: &Path, options: &Options) -> Result<Vec<Vec<u64>>, WalkError> {
+    let uses = uses_of_headers(recording, options)?;
+    let is_within = |header: &u64| uses.iter().any(|uses| uses.get(header).is_some_and(Uses::is_within_a_turn));
+    let of_thread = |uses: &FxHashMap<u64, Uses>| {
+        let ends = uses.iter().filter(|(header, uses)| uses.ends > 0 && !is_within(header));
+        let mut ends: Vec<(usize, u64)> = ends.map(|(header, uses)| (uses.ends, *header)).collect();
+        ends.sort_unstable_by(|one, other| other.cmp(one)); // the runtime takes a few
+        ends.into_iter().map(|(_, header)| header).collect()
+    };
+    Ok(uses.iter().map(of_thread).collect())
+}
+
+/// Whether these records, of each thread, stand at the ends of turns alone in a recording, too: a turn may go another way than in the one that
+/// they are known from.
+pub fn goes_by_turns(recording: &Path, options: &Options, ends: &[Vec<u64>]) -> Result<bool, WalkError> {
+    let uses = uses_of_headers(recording, options)?;
+    Ok(uses
+        .iter()
+        .zip(ends)
+        .all(|(uses, ends)| ends.iter().all(|header| !uses.get(header).is_some_and(Uses::is_within_a_turn))))
+}
+
+/// Where records with one header stand.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+struct Uses {
+    /// Right before another turn.
+    ends: usize,
+    /// In the last turn, or in a thread that has one.
+    in_last: usize,
+    /// Elsewhere.
+    within: usize,
+}
+
+impl Uses {
+    /// The last turn ends like others.
+    fn is_within_a_turn(&self) -> bool {
+        self.within > 0 || self.in_last > 1
+    }
+}
+
+/// For each thread of a recording, by number, where records stand, by their headers.
+fn uses_of_headers(recording: &Path, options: &Options) -> Result<Vec<FxHashMap<u64, Uses>>, WalkError> {
     let (walked, ()) = walk(recording, options, |_| ())?;
     let trace = &walked.trace;
     let starts = starts_of_turns(trace, &options.atomic.blocks(trace));
     let logs = log::open_logs(recording)?;
-    let mut ends = Vec::new();
+    let mut all = Vec::new();
     for (log, path) in logs.iter().zip(log::thread_paths(&logs)) {
         let number = log.header().thread as usize;
-        ends.resize(ends.len().max(number), Vec::new());
+        all.resize(all.len().max(number), FxHashMap::default());
         let own = trace.threads.iter().position(|thread| thread.path.as_deref() == Some(&*path));
-        let starts = own.and_then(|own| starts.get(&ThreadId::from_index(own)));
-        if let (Some(starts), Some(place)) = (starts, number.checked_sub(1)) {
+        let starts = own.and_then(|own| starts.get(&ThreadId::from_index(own))).map_or(&[][..], Vec::as_slice);
+        if let Some(place) = number.checked_sub(1) {
             let counted = log.records().filter(|record| record.kind.counted());
-            ends[place] = headers_before(counted.map(|record| (header(record.kind, record.place), record.at)), starts);
+            all[place] = uses(counted.map(|record| (header(record.kind, record.place), record.at)), starts);
         }
     }
-    Ok(ends)
+    Ok(all)
 }
 
-/// The headers that records right before these positions have, and no other but the last. A record is its header and position; the
-/// positions are sorted.
-fn headers_before(records: impl Iterator<Item = (u64, u64)>, starts: &[u64]) -> Vec<u64> {
-    let Some(last) = starts.last() else { return Vec::new() };
-    let mut times: FxHashMap<u64, (usize, usize)> = FxHashMap::default(); // before these, and elsewhere
+/// Where records stand, of which the header and the position are given, by their headers. Later turns begin at these positions, which are sorted.
+fn uses(records: impl Iterator<Item = (u64, u64)>, starts: &[u64]) -> FxHashMap<u64, Uses> {
+    let last = starts.last().copied().unwrap_or(0);
+    let mut all: FxHashMap<u64, Uses> = FxHashMap::default();
     for (header, at) in records {
-        let (before, elsewhere) = times.entry(header).or_default();
+        let uses = all.entry(header).or_default();
         match starts.binary_search(&(at + 1)) {
-            Ok(_) => *before += 1,
-            // The last turn ends like others.
-            Err(_) => *elsewhere += if at >= *last { 1 } else { 2 },
+            Ok(_) => uses.ends += 1,
+            Err(_) if at >= last => uses.in_last += 1,
+            Err(_) => uses.within += 1,
         }
     }
-    let ends = times.into_iter().filter(|(_, (before, elsewhere))| *before > 0 && *elsewhere <= 1);
-    let mut ends: Vec<(usize, u64)> = ends.map(|(header, (before, _))| (before, header)).collect();
-    ends.sort_unstable_by(|one, other| other.cmp(one)); // the runtime takes a few
-    ends.into_iter().map(|(_, header)| header).collect()
+    all
 }
 
 /// Per thread, where turns of its outermost loops begin, but for the first one: positions in its log.
@@ -148,11 +185,20 @@ mod tests {
 
     #[test]
     fn a_record_ends_turns_that_stands_nowhere_else() {
-        let before = |headers: [u64; 9]| headers_before(headers.into_iter().zip(0..), &[3, 6]);
-        assert_eq!(before([1, 2, 3, 1, 2, 3, 1, 2, 3]), [3]);
-        assert_eq!(before([1, 3, 3, 1, 2, 3, 1, 2, 3]), [0; 0], "it stands within a turn, too");
-        assert_eq!(before([1, 2, 4, 1, 2, 3, 1, 2, 5]), [4, 3]);
-        assert_eq!(before([1, 2, 3, 1, 2, 3, 3, 2, 3]), [0; 0], "the last turn has two of them");
-        assert_eq!(headers_before([(1, 0), (1, 1)].into_iter(), &[]), [0; 0]);
+        let ends = |headers: [u64; 9], starts: &[u64]| {
+            let uses = uses(headers.into_iter().zip(0..), starts);
+            let mut ends: Vec<u64> = uses
+                .iter()
+                .filter(|(_, uses)| uses.ends > 0 && !uses.is_within_a_turn())
+                .map(|(end, _)| *end)
+                .collect();
+            ends.sort_unstable();
+            ends
+        };
+        assert_eq!(ends([1, 2, 3, 1, 2, 3, 1, 2, 3], &[3, 6]), [3]);
+        assert_eq!(ends([1, 3, 3, 1, 2, 3, 1, 2, 3], &[3, 6]), [0; 0], "it stands within a turn, too");
+        assert_eq!(ends([1, 2, 4, 1, 2, 3, 1, 2, 5], &[3, 6]), [3, 4]);
+        assert_eq!(ends([1, 2, 3, 1, 2, 3, 3, 2, 3], &[3, 6]), [0; 0], "the last turn has two of them");
+        assert_eq!(ends([1, 2, 3, 1, 2, 3, 1, 2, 3], &[]), [0; 0]);
     }
 }

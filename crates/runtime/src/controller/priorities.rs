@@ -21,6 +21,8 @@ const MOST_KNOWN: usize = 256;
 const LONGEST_RUN: u32 = 16;
 /// A thread that ran for so long while others could goes behind them: it may wait for them in a loop.
 const PATIENCE: u64 = 2000;
+/// The same for `order`, whose runs are of whole threads: a loop that does the same again and again is known sooner.
+const PATIENCE_IN_ORDER: u64 = 100_000;
 /// How many turns of others a thread lets pass, by a [`Habit`].
 const PASSED_OVER: u64 = 1000;
 /// Initial priorities are above those that a change gives, and these above those of threads that gave way.
@@ -177,7 +179,8 @@ fn is_tired(thread: &Thread, records: u64) -> bool {
     }
     let streak = STREAK.fetch_add(records, Relaxed) + records;
     let others = all_ready().count() > 1;
-    if streak < PATIENCE || !others {
+    let patience = if FIRST_GOES_ON.load(Relaxed) == 1 { PATIENCE_IN_ORDER } else { PATIENCE };
+    if streak < patience || !others {
         return false;
     }
     STREAK.store(0, Relaxed);

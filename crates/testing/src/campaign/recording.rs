@@ -10,7 +10,7 @@ use crate::report::{ENDLESS_UNRECORDED, FAILS_UNRECORDED};
 use crate::runner::{Ran, Unrecorded, cut_of, is_search, is_stopped, is_usual, seeds_of_serial_runs};
 use crate::settings::TestError;
 use crate::state::Shown;
-use crate::whole_turns::ends_of_turns;
+use crate::whole_turns::{ends_of_turns, goes_by_turns};
 use foretrace_harness::{self as recorder, OwnLines, Scheduling};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -373,16 +373,18 @@ impl Campaign<'_> {
         passing.extend(self.serial_runs_of(seeds.by_ref().take(orders).collect(), &[], until)?);
         let short = passing.iter().find(|ran| steps_in_all(ran) <= MOST_STEPS);
         let ends = short.map(|ran| ends_of_turns(ran.folder.path(), &self.settings.walk).unwrap_or_default());
-        let by_turns = match ends.filter(|ends| others > 1 && ends.iter().any(|of_thread| !of_thread.is_empty())) {
-            Some(ends) => self.serial_runs_of(seeds.take(WIDE_SERIAL).collect(), &ends, until)?,
-            None => Vec::new(),
-        };
-        by_turns.iter().for_each(|ran| self.state.baseline.note_turns(&ran.seen));
-        passing.iter().chain(&by_turns).for_each(|ran| self.remove_unneeded(ran));
+        passing.iter().for_each(|ran| self.remove_unneeded(ran));
+        let ends = ends.filter(|ends| others > 1 && ends.iter().any(|of_thread| !of_thread.is_empty()));
+        if let Some(ends) = ends {
+            for ran in self.serial_runs_of(seeds.take(WIDE_SERIAL).collect(), &ends, until)? {
+                self.state.baseline.note_turns(&ran.seen);
+                self.remove_unneeded(&ran);
+            }
+        }
         Ok(())
     }
 
-    /// Records runs of one thread after the other, and gives those that passed.
+    /// Records runs of one thread after the other, and gives those that passed and, if others may go on after some records, are of whole turns.
     fn serial_runs_of(&mut self, seeds: Vec<u64>, ends: &[Vec<u64>], until: Instant) -> Result<Vec<Ran>, TestError> {
         let mut passing = Vec::new();
         for batch in seeds.chunks(self.jobs()) {
@@ -392,7 +394,12 @@ impl Campaign<'_> {
             let (runner, work) = (&self.runner, self.work);
             let made = parallel(batch, |seed| runner.record_turns(*seed, ends, &work.place(format!("serial-{seed}"))));
             for (seed, ran) in batch.iter().zip(made) {
-                passing.extend(self.take_recorded(*seed, ran)?);
+                let walk = &self.settings.walk;
+                let is_whole = |ran: &Ran| goes_by_turns(ran.folder.path(), walk, ends).unwrap_or(false);
+                match ran {
+                    Ok(ran) if !ends.is_empty() && !is_whole(&ran) => self.remove_unneeded(&ran),
+                    ran => passing.extend(self.take_recorded(*seed, ran)?),
+                }
             }
         }
         Ok(passing)
