@@ -2,6 +2,7 @@
 
 use super::atomic::{Asked, AtomicArgs};
 use super::choices::{Choice, one_of, seconds};
+use super::on_signal::{Asking, Askings};
 use super::outcome::{Outcome, say};
 use anyhow::{Context, bail};
 use foretrace::options::{CandidateSet, Options, Per};
@@ -10,7 +11,7 @@ use foretrace_trace::{Feasibility, Independence, Model, Question, Trace};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is asked of candidates.
 #[derive(clap::Args)]
@@ -172,21 +173,18 @@ pub fn must_fit(question: Question, trace: &Trace) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Signals that come sooner than this after each other are one: `timeout` sends one to the process, and one to its group.
-const ONE_SIGNAL: Duration = Duration::from_millis(200);
-
 /// A flag that the first Ctrl-C sets; the second ends the process.
 pub fn stop_on_ctrl_c() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
-    let mut first = None;
-    let handler = move || {
-        let since = first.get_or_insert_with(Instant::now).elapsed();
-        if !flag.swap(true, Ordering::SeqCst) {
+    let mut askings = Askings::default();
+    let handler = move || match askings.take() {
+        Asking::Stop => {
+            flag.store(true, Ordering::SeqCst);
             say("\nstopping: what was decided so far follows; Ctrl-C again ends at once");
-        } else if since >= ONE_SIGNAL {
-            std::process::exit(130);
         }
+        Asking::Same => {}
+        Asking::End => std::process::exit(130),
     };
     ctrlc::set_handler(handler).context("cannot watch for Ctrl-C")?;
     Ok(stop)

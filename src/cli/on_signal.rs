@@ -6,8 +6,42 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::io::PipeWriter;
 use std::os::fd::AsFd;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 const ENDING: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+
+/// Signals that come sooner than this after the first one are the same: `timeout` sends one to the process, and one to its group.
+const SAME: Duration = Duration::from_millis(200);
+
+/// How often a user has asked a command to stop.
+#[derive(Default)]
+pub struct Askings {
+    first: Option<Instant>,
+}
+
+/// What a signal says that asks a command to stop.
+pub enum Asking {
+    /// To stop, and to tell what is known.
+    Stop,
+    /// The same as the signal right before.
+    Same,
+    /// To end at once.
+    End,
+}
+
+impl Askings {
+    /// Takes a signal that comes now.
+    pub fn take(&mut self) -> Asking {
+        match self.first {
+            None => {
+                self.first = Some(Instant::now());
+                Asking::Stop
+            }
+            Some(first) if first.elapsed() < SAME => Asking::Same,
+            Some(_) => Asking::End,
+        }
+    }
+}
 
 /// A thread that waits for such signals, until this is dropped.
 pub struct OnSignal {

@@ -4,7 +4,7 @@
 //! the program keeps most of the machine.
 
 use super::atomic::in_recording;
-use super::on_signal::OnSignal;
+use super::on_signal::{Asking, Askings, OnSignal};
 use super::outcome::say;
 use anyhow::Context;
 use foretrace::blocks::NamedBlocks;
@@ -106,11 +106,14 @@ impl Live {
 
 /// The first signal sets a flag; the second ends the process.
 fn stop_on_signal(flag: Arc<AtomicBool>) -> anyhow::Result<OnSignal> {
-    OnSignal::call(move |signal| {
-        if flag.swap(true, Ordering::SeqCst) {
-            std::process::exit(128 + signal);
+    let mut askings = Askings::default();
+    OnSignal::call(move |signal| match askings.take() {
+        Asking::Stop => {
+            flag.store(true, Ordering::SeqCst);
+            say("\nforetrace: live: stopping: what was found so far follows");
         }
-        say("\nforetrace: live: stopping: what was found so far follows");
+        Asking::Same => {}
+        Asking::End => std::process::exit(128 + signal),
     })
 }
 

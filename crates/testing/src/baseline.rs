@@ -57,10 +57,10 @@ pub struct Unsteady {
 /// So many runs without recording, and of each so many this part at least, say that a line is the usual one.
 const FEWEST_STEADY: usize = 3;
 const STEADY: (usize, usize) = (4, 5);
-/// So many recorded runs at least say whether the output is steady.
-const FEWEST_RECORDED: usize = 2;
 /// Or, if there is none, one of a few.
 const FREQUENT: (usize, usize) = (1, 3);
+/// With fewer recorded runs, nobody knows whether the output is steady.
+const FEWEST_RECORDED: usize = 2;
 
 /// Where a run's output differs from that of passing runs.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -328,6 +328,7 @@ const WAYS: [Way; 10] = [
     Way::By(Scheduler::Pos),
     Way::By(Scheduler::Pct),
 ];
+
 fn way(seed: u64) -> Way {
     WAYS[(seed % WAYS.len() as u64) as usize]
 }

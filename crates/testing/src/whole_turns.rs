@@ -150,16 +150,8 @@ mod tests {
             match word {
                 "l" | "s" | "f" => {
                     open.push(word);
-                    begin(
-                        if word == "l" {
-                            "loop"
-                        } else if word == "s" {
-                            "section"
-                        } else {
-                            "function"
-                        },
-                        word,
-                    )
+                    let kinds = [("l", "loop"), ("s", "section"), ("f", "function")];
+                    begin(kinds.into_iter().find(|(short, _)| *short == word).expect("one of them").1, word)
                 }
                 "e" => end(open.pop().expect("it has begun")),
                 "take" => placed("acquire", r#""lock":"m""#),

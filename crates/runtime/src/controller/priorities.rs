@@ -37,7 +37,7 @@ static FIRST_GOES_ON: AtomicU8 = AtomicU8::new(0);
 static CHANGES: [AtomicU64; MOST_CHANGES] = [const { AtomicU64::new(u64::MAX) }; MOST_CHANGES];
 static STEPS: AtomicU64 = AtomicU64::new(0);
 static KNOWN: [AtomicU64; MOST_KNOWN] = [const { AtomicU64::new(0) }; MOST_KNOWN];
-/// Headers of records after each of which `order` ranks a thread anew, at most.
+/// `order` ranks a thread anew after a record with one of its headers. A thread has at most so many headers.
 const MOST_ENDS: usize = 4;
 /// For each thread, these headers; 0 where there are no more.
 static ENDS_OF_TURNS: [[AtomicU64; MOST_ENDS]; MOST_KNOWN] =
@@ -80,8 +80,12 @@ pub fn ranks_records() -> bool {
     RANKS_RECORDS.load(Relaxed) == 1
 }
 
-/// A thread wrote a record with this header last: if a turn of its loop ends there, it is ranked anew. The controller's lock is held.
+/// Ranks a thread anew under `order` if its last record, which has this header, ends a turn of its loop. The caller holds the controller's
+/// lock.
 pub fn wrote(thread: &Thread, header: u64) {
+    if FIRST_GOES_ON.load(Relaxed) == 0 {
+        return; // each choice of each scheduler comes here
+    }
     let ends = ENDS_OF_TURNS.get(thread.number.get() as usize - 1);
     if ends.is_some_and(|ends| ends.iter().any(|end| end.load(Relaxed) == header)) {
         thread.turn.priority.set(0);

@@ -394,10 +394,13 @@ impl Campaign<'_> {
             let (runner, work) = (&self.runner, self.work);
             let made = parallel(batch, |seed| runner.record_turns(*seed, ends, &work.place(format!("serial-{seed}"))));
             for (seed, ran) in batch.iter().zip(made) {
-                let walk = &self.settings.walk;
-                let is_whole = |ran: &Ran| goes_by_turns(ran.folder.path(), walk, ends).unwrap_or(false);
+                // A run that is interrupted within a turn says nothing of usual output. If it fails, it is a find all the same.
+                let says_nothing = |ran: &Ran| {
+                    judge(&ran.seen, &Baseline::default(), self.settings) == Effect::Same
+                        && !goes_by_turns(ran.folder.path(), &self.settings.walk, ends).unwrap_or(false)
+                };
                 match ran {
-                    Ok(ran) if !ends.is_empty() && !is_whole(&ran) => self.remove_unneeded(&ran),
+                    Ok(ran) if !ends.is_empty() && says_nothing(&ran) => self.remove_unneeded(&ran),
                     ran => passing.extend(self.take_recorded(*seed, ran)?),
                 }
             }
